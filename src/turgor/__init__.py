@@ -1,0 +1,45 @@
+"""turgor: the pressure soft body engine. Closed membranes of masses and springs, filled with gas, in 2D and 3D."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from turgor import shapes, sinks
+from turgor.errors import MeshError, SceneError, TurgorError, UnstableError
+from turgor.scene import Gas, Scene, Springs, VelocityDamping
+
+if TYPE_CHECKING:
+    from turgor.simulation import Simulation
+
+__all__ = [
+    "Gas",
+    "MeshError",
+    "Scene",
+    "SceneError",
+    "Simulation",
+    "Springs",
+    "TurgorError",
+    "UnstableError",
+    "VelocityDamping",
+    "shapes",
+]
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """`Simulation` is loaded when it is first used: it brings Warp, and describing a scene does not need that."""
+    if name == "Simulation":
+        from turgor.simulation import Simulation
+
+        return Simulation
+    raise AttributeError(f"module 'turgor' has no attribute {name!r}")
+
+
+def _open_sink(path: Any, layout: Any) -> sinks.Sink:
+    from turgor.record import open_sink
+
+    return open_sink(path, layout)
+
+
+sinks.opener = _open_sink

@@ -1,0 +1,102 @@
+"""The `turgor` program: its commands, and how every error becomes one message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from turgor.cli.check import check
+from turgor.cli.run import run
+from turgor.cli.scenes import scenes
+from turgor.errors import TurgorError, UnstableError
+
+__all__ = ["main"]
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
+TRACEBACK = "TURGOR_TRACEBACK"  # set it to see where an error came from
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+app = typer.Typer(
+    name="turgor",
+    help="Pressure soft bodies: closed membranes of masses and springs filled with gas, in 2D and 3D.",
+    epilog="Exit codes: 0 fine, 1 the simulation failed, 2 bad input. `turgor COMMAND --help` tells the rest.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings=CONTEXT,
+)
+for command in (scenes, run, check):
+    app.command(context_settings=CONTEXT)(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"turgor {version('turgor')}")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Pressure soft bodies: closed membranes of masses and springs filled with gas, in 2D and 3D."""
+
+
+def main() -> None:
+    """Entry point of the `turgor` program."""
+    sys.exit(execute(sys.argv[1:]))
+
+
+def execute(arguments: list[str]) -> int:
+    """Runs one command; returns the exit code."""
+    try:
+        code = app(arguments, prog_name="turgor", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except BrokenPipeError:  # `turgor scenes | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more at its end
+        return BROKEN_PIPE
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        code, message = explain(error)
+        if message:
+            print(f"turgor: {message}", file=sys.stderr)
+        return code
+
+
+def explain(error: Exception) -> tuple[int, str]:
+    """Exit code and message of an error."""
+    if isinstance(error, TurgorError):
+        return (FAILED if isinstance(error, UnstableError) else BAD_INPUT), str(error)
+    if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # typer's and click's own errors
+        return _usage(error)
+    if isinstance(error, MemoryError):
+        return FAILED, "out of memory; use fewer vertices or worlds, or another device"
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return FAILED, f"{where}{error.strerror or error}"
+    return FAILED, (
+        f"internal error, please report it: {type(error).__name__}: {error} (set {TRACEBACK}=1 to see where)"
+    )
+
+
+def _usage(error: Exception) -> tuple[int, str]:
+    """A wrong command line, in one sentence, with the command whose help tells more."""
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":  # `turgor` alone: the help itself is the answer
+        return 0, (print(error.format_message()) or "")  # type: ignore[attr-defined, func-returns-value]
+    sentence = " ".join(str(error.format_message()).split()).rstrip(".")  # type: ignore[attr-defined]
+    command = getattr(context, "command_path", "turgor")
+    return BAD_INPUT, f"{sentence[:1].lower()}{sentence[1:]} (see `{command} --help`)"

@@ -1,0 +1,244 @@
+"""One run of one scene: checked, simulated, recorded, reported. What `turgor run` does once its options are read."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from turgor.cli.output import human_size, print_table
+from turgor.errors import SceneError
+from turgor.record import check_path, open_sink
+from turgor.record.look import Look
+from turgor.scene import Scene, SoftBody
+from turgor.scene.toml import parse_value
+
+__all__ = ["Job"]
+
+PICTURES = (".mp4", ".gif", ".png")
+TERMINATED = 143  # what a shell reports for a program that SIGTERM ended
+
+
+class Job:
+    """A scene, where it is recorded, and how that looks; after `simulate`, what came out."""
+
+    def __init__(self, scene: Scene, outputs: Sequence[str], looks: dict[str, str], worlds: int) -> None:
+        self.scene = scene
+        self.outputs = [Path(path) for path in outputs]
+        self.looks = {key: parse_value(value) for key, value in looks.items()}
+        self.worlds = worlds
+        self.start_seconds = 0.0  # s, from the call until the first frame can be computed: build, load, compile
+        self.wall_seconds = 0.0  # s, computing and recording all frames
+
+    def check(self) -> None:
+        """Raises for what can be known to fail before anything is computed."""
+        if self.worlds < 1:
+            raise SceneError(f"--worlds must be at least 1, got {self.worlds}")
+        for path in self.outputs:
+            check_path(path)
+        if len({path.absolute() for path in self.outputs}) < len(self.outputs):
+            raise SceneError("-o: the same file is given twice; leave one out")
+        if self.looks and not any(path.suffix.lower() in PICTURES for path in self.outputs):
+            raise SceneError(f"--look has no effect without a picture; record one with -o FILE ({', '.join(PICTURES)})")
+        known = list(Look.__dataclass_fields__)
+        for key in self.looks:
+            if key not in known:
+                raise SceneError(f"--look {key}: unknown; known: {', '.join(known)}")
+        try:
+            Look(**self.looks)
+        except TypeError:
+            raise SceneError(f"--look: a value has the wrong type: {self.looks}") from None
+
+    def simulate(self, device: str | None, talk: bool) -> None:
+        """Builds the simulation, runs it and records it. `talk`: progress on stderr, if that is a terminal."""
+        begin = time.perf_counter()
+        _start_warp()  # late: bad input is told without waiting for it
+        from turgor.simulation import Simulation
+
+        talk = talk and sys.stderr.isatty()
+        with _message("preparing (the first run compiles the kernels, once) ..." if talk else ""):
+            options = {} if device is None else {"device": device}
+            self.simulation = sim = Simulation(self.scene, worlds=self.worlds, **options)
+            start = sim.changing()
+            sim.step()  # compiles and records the frame's graph, so that the time measured below is that of the work
+            sim.restore(start)
+        self.start_seconds = time.perf_counter() - begin
+        begin = time.perf_counter()
+        with _terminable(), _progress(talk, self.scene.simulation.fps) as progress:
+            with contextlib.ExitStack() as stack:
+                sinks = [stack.enter_context(self._open(path)) for path in self.outputs]
+                stack.pop_all()  # all are open: from here on `run` closes them
+            sim.run(self.seconds, record=sinks, progress=progress)
+        self.wall_seconds = time.perf_counter() - begin
+
+    def _open(self, path: Path) -> Any:
+        looks = dict(self.looks) if path.suffix.lower() in PICTURES else {}
+        textures = [cloth.texture for cloth in self.scene.cloths if cloth.texture]
+        if path.suffix.lower() in PICTURES and textures:
+            looks.setdefault("texture", textures[0])
+        return open_sink(path, self.simulation.layout, **looks)
+
+    @property
+    def seconds(self) -> float:
+        """Simulated time asked for, s."""
+        return self.scene.simulation.seconds
+
+    @property
+    def realtime_factor(self) -> float:
+        """Simulated seconds per second; above 1 is faster than life."""
+        return self.simulation.time / max(self.wall_seconds, 1e-9)
+
+    def result(self) -> dict[str, Any]:
+        """What --json prints. Volumes in m³ (2D: m²), pressures in Pa (absolute), energies in J, times in s."""
+        sim = self.simulation
+        return {
+            "scene": self.scene.name,
+            "device": str(sim.device),
+            "solver": sim.solver,
+            "precision": sim.precision,
+            "worlds": self.worlds,
+            "frames": sim.frame_index,
+            "seconds": sim.time,
+            "wall_seconds": self.wall_seconds,
+            "start_seconds": self.start_seconds,
+            "realtime_factor": self.realtime_factor,
+            "substeps": sim.substeps,
+            "vertices": sim.vertices,
+            "finite": sim.finite,
+            "energy": sim.energy().as_dict(),
+            "bodies": {
+                body.name: {
+                    "volume": sim[body.name].volume if body.shape.closed else None,
+                    "rest_volume": sim[body.name].rest_volume if body.shape.closed else None,
+                    "pressure": sim[body.name].pressure if isinstance(body, SoftBody) and body.gas else None,
+                    "center": sim[body.name].center,
+                }
+                for body in self.scene.bodies
+            },
+            "contacts": {"count": sim.contacts().count, "max_penetration": sim.contacts().max_penetration},
+            "files": [str(path) for path in self.outputs],
+        }
+
+    def report(self) -> None:
+        """The summary for a person, on stdout."""
+        sim, result = self.simulation, self.result()
+        print(
+            f"{self.scene.name}: {sim.frame_index} frames, {sim.time:.3g} s simulated in {self.wall_seconds:.3g} s "
+            f"({self.realtime_factor:.3g} × real time)"
+        )
+        copies = f" × {self.worlds} worlds" if self.worlds > 1 else ""
+        print(f"{sim.vertices:,} vertices{copies} on {sim.device}, {sim.solver}, {sim.substeps} substeps per frame\n")
+        unit = ("m²", "N/m") if self.scene.dim == 2 else ("m³", "Pa")
+        rows = []
+        for body in self.scene.bodies:
+            values = result["bodies"][body.name]
+            gas = getattr(body, "gas", None)
+            gauge = _first(values["pressure"]) - (gas.ambient if gas else 0.0)
+            center = values["center"] if self.worlds == 1 else values["center"][0]
+            rows.append(
+                [
+                    body.name,
+                    _number(_first(values["volume"])),
+                    _number(_first(values["rest_volume"])),
+                    _number(_first(values["pressure"])),
+                    _number(gauge),
+                    ", ".join(f"{x:.3f}" for x in center),
+                ]
+            )
+        columns = ["body", f"volume {unit[0]}", "at rest", f"pressure {unit[1]}", "gauge", "center m"]
+        print_table(columns, rows)
+        for path in self.outputs:
+            files = [path] if "%" not in path.name else sorted(path.parent.glob(path.name.partition("%")[0] + "*"))
+            size = sum(file.stat().st_size for file in files if file.exists())
+            print(f"wrote {path} ({human_size(size)})")
+
+
+def _start_warp() -> None:
+    """Starts Warp without its note that there is no GPU: a C library prints it, so only the descriptor can be closed."""
+    import warp as wp
+
+    wp.config.log_level = wp.LOG_ERROR
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as said:
+        os.dup2(said.fileno(), 2)
+        try:
+            wp.init()
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+        said.seek(0)
+        for line in said.read().decode(errors="replace").splitlines():
+            if "Could not find or load the NVIDIA CUDA driver" not in line:
+                print(line, file=sys.stderr)
+
+
+def _first(value: Any) -> float:
+    """A number, or that of the first world; nan where there is no gas."""
+    if value is None:
+        return math.nan
+    return float(value) if getattr(value, "ndim", 0) == 0 else float(value[0])
+
+
+def _number(value: float) -> str:
+    return f"{value:.5g}" if math.isfinite(value) else "-"
+
+
+@contextlib.contextmanager
+def _message(text: str) -> Iterator[None]:
+    """A line on the terminal that vanishes when the work is done."""
+    if not text:
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text, spinner="dots"):
+        yield
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Lets SIGTERM end the run as Ctrl-C does, so that half-written videos are removed."""
+
+    def leave(*_: object) -> None:
+        raise SystemExit(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def _progress(wanted: bool, fps: float) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr: frames, simulated time, real-time factor, time left."""
+    if not wanted:
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        BarColumn(),
+        TextColumn("frame {task.completed:.0f} / {task.total:.0f}"),
+        TextColumn("{task.fields[time]:.2f} s"),
+        TextColumn("{task.fields[factor]:.2f} × real time"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None, time=0.0, factor=0.0)
+        begin = time.perf_counter()
+
+        def show(done: int, total: int) -> None:
+            factor = done / fps / max(time.perf_counter() - begin, 1e-9)
+            bar.update(task, completed=done, total=total, time=done / fps, factor=factor)
+
+        yield show

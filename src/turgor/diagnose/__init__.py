@@ -1,0 +1,6 @@
+"""Looking at a state from outside: energy ledger, contacts. In double precision on the host."""
+
+from turgor.diagnose.contacts import Contacts
+from turgor.diagnose.energy import Energy
+
+__all__ = ["Contacts", "Energy"]

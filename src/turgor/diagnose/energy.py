@@ -1,0 +1,82 @@
+"""The energy ledger: where the energy is now, in double precision on the host (NumPy), world by world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from turgor.model import topology
+from turgor.model.model import Model
+from turgor.scene.gas import VOLUME_FLOOR
+
+__all__ = ["Energy", "energy"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Joules; floats, or arrays of shape (worlds,) for a simulation of several worlds."""
+
+    kinetic: float | FloatArray
+    elastic: float | FloatArray  # springs and bending
+    gas: float | FloatArray  # gas and ambient; zero at the rest volume
+    gravity: float | FloatArray  # zero at the origin
+    total: float | FloatArray  # of the four above
+    dissipated: float | FloatArray  # taken out since the start by damping, drag, friction and inelastic impacts
+    work: float | FloatArray  # put in since the start by wind, pumps, hands and moving walls
+
+    def as_dict(self) -> dict[str, float | list[float]]:
+        """Plain numbers, for JSON."""
+        return {entry.name: np.asarray(getattr(self, entry.name)).tolist() for entry in fields(self)}
+
+
+def gas_energy(model: Model, volume: FloatArray, time: float) -> FloatArray:
+    """(worlds, bodies) J: U with -dU/dV = gauge pressure, as scene.Gas.energy, with the parameters of now."""
+    shape = (model.worlds, len(model.parts))
+
+    def table(name: str) -> FloatArray:
+        return np.asarray(getattr(model, name).numpy(), np.float64).reshape(shape)
+
+    rest, ambient, gamma, held = table("rest_volume"), table("ambient"), table("gamma"), table("held") > 0
+    inflate = table("inflate")
+    start = ambient * rest
+    share = np.where(inflate > 0.0, np.minimum(time / np.where(inflate > 0.0, inflate, 1.0), 1.0), 1.0)
+    nRT = start + (table("nRT") - start) * share
+    reached = np.maximum(volume, VOLUME_FLOOR * rest)
+    power = np.where(gamma > 1.0, gamma - 1.0, 1.0)
+    inside = np.where(gamma > 1.0, nRT / power * ((rest / reached) ** power - 1.0), -nRT * np.log(reached / rest))
+    below_floor = nRT / rest * (rest / reached) ** gamma * (reached - volume)
+    free = inside + below_floor
+    return np.asarray(np.where(held, -nRT / rest * (volume - rest), free) + ambient * (volume - rest))
+
+
+def energy(
+    model: Model, x: FloatArray, v: FloatArray, volume: FloatArray, time: float, losses: tuple[FloatArray, FloatArray]
+) -> Energy:
+    """x (absolute), v: (worlds, vertices, dim), internal order; volume: (worlds, bodies); losses: dissipated, work."""
+    body = model.body_host
+    shape = (model.worlds, len(model.parts))
+    mass = np.asarray(model.mass.numpy(), np.float64).reshape(model.worlds, -1)
+    stiffness = np.asarray(model.stiffness.numpy(), np.float64).reshape(shape)
+    kinetic = 0.5 * np.einsum("wi,wij,wij->w", mass, v, v)
+
+    i, j = model.springs_host.T
+    stretch = np.linalg.norm(x[:, j] - x[:, i], axis=2) - model.rest_host
+    elastic = 0.5 * np.sum(stiffness[:, body[i]] * stretch**2, axis=1)
+    if len(model.hinges_host):
+        bending = np.asarray(model.bending.numpy(), np.float64).reshape(shape)
+        angles = topology.turning_angles if model.numbers.dim == 2 else topology.oriented_hinge_angles
+        bent = np.stack([angles(points, model.hinges_host) for points in x]) - model.rest_angles_host
+        bent = (bent + np.pi) % (2.0 * np.pi) - np.pi
+        elastic = elastic + 0.5 * np.sum(bending[:, body[model.hinges_host[:, 1]]] * bent**2, axis=1)
+
+    gas = gas_energy(model, volume, time).sum(axis=1)
+    pull = np.asarray(model.gravity.numpy(), np.float64)
+    gravity = -np.einsum("wi,wij,wj->w", mass, x, pull)
+    parts = (kinetic, elastic, gas, gravity, kinetic + elastic + gas + gravity, *losses)
+    if model.worlds == 1:
+        return Energy(*(float(part[0]) for part in parts))
+    return Energy(*parts)

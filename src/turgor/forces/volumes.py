@@ -1,0 +1,205 @@
+"""Approximate volumes beside the exact one: bounding box, ball, ellipsoid (C2), Monte Carlo, subdivision (C9).
+
+Each estimate replaces the exact sum in `volume_sum` before the gas law is applied.
+"""
+
+import functools
+import math
+from types import SimpleNamespace
+
+import warp as wp
+
+from turgor.kernel import FACE_SHARE, Numbers, at
+from turgor.scene.data import VOLUMES
+
+__all__ = ["kernels"]
+
+EXACT, BOX, BALL, ELLIPSOID, MONTE_CARLO, SUBDIVISION = range(len(VOLUMES))
+
+
+@functools.cache
+def kernels(n: Numbers) -> SimpleNamespace:
+    """Kernels in the order they are launched: reset, bounds, reach, probe, estimate."""
+    real, vec, face, dim = n.real, n.vec, n.face, n.dim
+    huge = wp.constant(real(1.0e30))
+    share = wp.constant(real(FACE_SHARE[dim]))
+    unit_ball = wp.constant(real(math.pi if dim == 2 else 4.0 / 3.0 * math.pi))
+    last = wp.constant(dim - 1)
+
+    @n.kernel(__name__)
+    def reset_bounds(
+        low: wp.array(dtype=vec),
+        high: wp.array(dtype=vec),
+        reach: wp.array(dtype=real),
+        inside: wp.array(dtype=real),
+    ):
+        b = wp.tid()
+        for axis in range(dim):
+            low[b][axis] = huge
+            high[b][axis] = -huge
+        reach[b] = real(0.0)
+        inside[b] = real(0.0)
+
+    @n.kernel(__name__)
+    def find_bounds(
+        x: wp.array(dtype=vec),
+        body: wp.array(dtype=int),
+        method: wp.array(dtype=int),
+        low: wp.array(dtype=vec),
+        high: wp.array(dtype=vec),
+    ):
+        i = wp.tid()
+        b = body[i]
+        if method[b] != wp.static(EXACT):
+            wp.atomic_min(low, b, x[i])
+            wp.atomic_max(high, b, x[i])
+
+    @n.kernel(__name__)
+    def find_reach(
+        x: wp.array(dtype=vec),
+        body: wp.array(dtype=int),
+        method: wp.array(dtype=int),
+        low: wp.array(dtype=vec),
+        high: wp.array(dtype=vec),
+        reach: wp.array(dtype=real),
+    ):
+        """Square of the factor by which the unit ball, or the ellipsoid in the box, must grow to hold all points."""
+        i = wp.tid()
+        b = body[i]
+        if method[b] == wp.static(BALL) or method[b] == wp.static(ELLIPSOID):
+            arm = x[i] - real(0.5) * (low[b] + high[b])
+            if method[b] == wp.static(ELLIPSOID):
+                half = real(0.5) * (high[b] - low[b])
+                for axis in range(dim):
+                    if half[axis] > real(0.0):
+                        arm[axis] = arm[axis] / half[axis]
+            wp.atomic_max(reach, b, wp.dot(arm, arm))
+
+    if dim == 2:
+
+        @wp.func
+        def crossing(x: wp.array(dtype=vec), corners: face, p: vec) -> vec:
+            """Where the line through p along the last axis meets a face: height; +1 leaving, -1 entering, 0 missing."""
+            a = x[corners[0]]
+            b = x[corners[1]]
+            if (a[0] <= p[0]) == (b[0] <= p[0]):
+                return vec(real(0.0), real(0.0))
+            height = a[1] + (b[1] - a[1]) * (p[0] - a[0]) / (b[0] - a[0])
+            # counter-clockwise: an edge that runs towards -x has the inside below it
+            return vec(height, wp.where(b[0] < a[0], real(1.0), real(-1.0)))
+
+    else:
+
+        @wp.func
+        def side(a: vec, b: vec, p: vec) -> bool:
+            """Whether p is left of the edge a-b seen along the last axis; the same for either direction of the edge.
+
+            The end points are put in a fixed order first, so that two faces that share an edge agree exactly and no
+            line slips between them.
+            """
+            if a[0] < b[0] or (a[0] == b[0] and a[1] < b[1]):
+                return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) > real(0.0)
+            return not ((a[0] - b[0]) * (p[1] - b[1]) - (a[1] - b[1]) * (p[0] - b[0]) > real(0.0))
+
+        @wp.func
+        def crossing(x: wp.array(dtype=vec), corners: face, p: vec) -> vec:
+            """Where the line through p along the last axis meets a face: height; +1 leaving, -1 entering, 0 missing."""
+            a = x[corners[0]]
+            b = x[corners[1]]
+            c = x[corners[2]]
+            ab = side(a, b, p)
+            if ab != side(b, c, p) or ab != side(c, a, p):
+                return vec(real(0.0), real(0.0), real(0.0))
+            normal = wp.cross(b - a, c - a)
+            if normal[2] == real(0.0):
+                return vec(real(0.0), real(0.0), real(0.0))
+            height = a[2] - (normal[0] * (p[0] - a[0]) + normal[1] * (p[1] - a[1])) / normal[2]
+            return vec(height, wp.where(normal[2] > real(0.0), real(1.0), real(-1.0)), real(0.0))
+
+    @n.kernel(__name__)
+    def probe_inside(
+        x: wp.array(dtype=vec),
+        faces: wp.array(dtype=face),
+        face_start: wp.array(dtype=int),
+        probe_body: wp.array(dtype=int),
+        probe_index: wp.array(dtype=int),
+        samples: wp.array(dtype=int),
+        method: wp.array(dtype=int),
+        low: wp.array(dtype=vec),
+        high: wp.array(dtype=vec),
+        clock: wp.array(dtype=wp.float64),
+        inside_out: wp.array(dtype=real),
+    ):
+        """One probe: a random point of the box (1 if inside), or a column of it (length of the part inside)."""
+        t = wp.tid()
+        b = probe_body[t]
+        size = high[b] - low[b]
+        p = low[b]
+        if method[b] == wp.static(MONTE_CARLO):
+            # a new, reproducible stream of points at each time
+            rng = wp.rand_init(int(wp.uint32(clock[0] * wp.float64(1.0e6))), t)
+            for axis in range(dim):
+                p[axis] = low[b][axis] + size[axis] * real(wp.randf(rng))
+        else:
+            rest = probe_index[t]
+            for axis in range(wp.static(dim - 1)):
+                cell = rest % samples[b]
+                rest = rest // samples[b]
+                p[axis] = low[b][axis] + size[axis] * (real(cell) + real(0.5)) / real(samples[b])
+        winding = real(0.0)
+        length = real(0.0)
+        for s in range(face_start[b], face_start[b + 1]):
+            hit = crossing(x, faces[s], p)
+            length += hit[1] * (hit[0] - low[b][last])
+            if hit[0] > p[last]:
+                winding += hit[1]
+        if method[b] == wp.static(MONTE_CARLO):
+            if winding > real(0.5):
+                wp.atomic_add(inside_out, b, real(1.0))
+        else:
+            wp.atomic_add(inside_out, b, length)
+
+    @n.kernel(__name__)
+    def estimate_volume(
+        method: wp.array(dtype=int),
+        samples: wp.array(dtype=int),
+        low: wp.array(dtype=vec),
+        high: wp.array(dtype=vec),
+        reach: wp.array(dtype=real),
+        inside: wp.array(dtype=real),
+        volume_sum: wp.array(dtype=real),
+    ):
+        b = at(wp.tid())
+        how = method[b]
+        if how == wp.static(EXACT):
+            return
+        size = high[b] - low[b]
+        box = size[0] * size[1]
+        base = size[0]
+        if wp.static(dim == 3):
+            base = box
+            box = box * size[last]
+        volume = box
+        if how == wp.static(BALL) or how == wp.static(ELLIPSOID):
+            radius = wp.sqrt(reach[b])
+            volume = unit_ball * radius * radius
+            if wp.static(dim == 3):
+                volume = volume * radius
+            if how == wp.static(ELLIPSOID):
+                volume = volume * box / wp.static(real(2.0**dim))
+        if how == wp.static(MONTE_CARLO):
+            volume = box * inside[b] / real(samples[b])
+        if how == wp.static(SUBDIVISION):
+            columns = real(samples[b])
+            if wp.static(dim == 3):
+                columns = columns * columns
+            volume = base * inside[b] / columns
+        volume_sum[b] = volume / share
+
+    return SimpleNamespace(
+        reset_bounds=reset_bounds,
+        find_bounds=find_bounds,
+        find_reach=find_reach,
+        probe_inside=probe_inside,
+        estimate_volume=estimate_volume,
+    )

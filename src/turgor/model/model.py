@@ -1,0 +1,311 @@
+"""Scene -> static arrays on the device: topology, rest state and parameters of all bodies in all worlds.
+
+Everything is flat. World w holds vertices w*N .. (w+1)*N and bodies w*B .. (w+1)*B, so kernels never divide and a
+parameter of one body in one world is one entry of an array of length worlds * B.
+Positions are stored relative to `anchor` (double precision), so that single precision is as good 10 km away as at home.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import warp as wp
+
+from turgor.kernel import Numbers
+from turgor.model.parts import Part, build_part
+from turgor.model.walls import Walls
+from turgor.scene.data import VOLUMES, Body, SoftBody
+from turgor.scene.scene import Scene
+
+__all__ = ["BODY_PARAMETERS", "Model"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int32]
+
+ANCHOR_DISTANCE = 64.0  # m: closer to the origin, single precision resolves 4 µm and no anchor is needed
+BLOCK = 256  # threads of a GPU block, and vertices of a chunk there
+
+# What can be set per body and world: name -> whether it is an integer
+BODY_PARAMETERS = {
+    "stiffness": False,  # N/m
+    "damping": False,  # N s/m
+    "bending": False,  # N m/rad
+    "drag": False,  # 1/s
+    "decay": False,  # 1/s, from Martin's velocity damping
+    "wind_drag": False,  # N s/m per point
+    "friction": False,  # < 0: the wall's own
+    "restitution": False,  # < 0: the wall's own
+    "nRT": False,  # J
+    "ambient": False,  # Pa
+    "gamma": False,  # 1: isothermal
+    "held": True,
+    "inflate": False,  # s
+    "gravity_waits": True,
+    "rest_volume": False,  # m³
+    "breathing": False,  # 1/kg
+    "size": False,  # m
+    "method": True,  # index into scene.data.VOLUMES
+    "samples": True,
+}
+
+
+def _parameters(body: Body, part: Part) -> dict[str, float]:
+    """The numbers of one body as the kernels want them."""
+    rho = body.velocity_damping.fraction(body.springs.stiffness) if body.velocity_damping else 0.0
+    values = {
+        "stiffness": body.springs.stiffness,
+        "damping": body.springs.damping,
+        "bending": body.bending,
+        "drag": body.drag,
+        # v loses the share rho per 1/rate seconds: a rate of -rate ln(1 - rho); rho = 1 stops within one such time
+        "decay": -body.velocity_damping.rate * np.log1p(-min(rho, 1.0 - 1e-6)) if body.velocity_damping else 0.0,
+        "wind_drag": body.wind_drag,
+        "friction": -1.0 if body.friction is None else body.friction,
+        "restitution": -1.0 if body.restitution is None else body.restitution,
+        "nRT": 0.0,
+        "ambient": 0.0,
+        "gamma": 1.0,
+        "held": 0,
+        "inflate": 0.0,
+        "gravity_waits": 0,
+        "rest_volume": part.rest_volume,
+        "breathing": part.breathing,
+        "size": part.size,
+        "method": 0,
+        "samples": 1,
+    }
+    if isinstance(body, SoftBody):
+        values["method"] = VOLUMES.index(body.volume)
+        values["samples"] = max(body.sample_count, 1)
+        if body.gas is not None:
+            values |= {
+                "nRT": body.gas.nRT_at(part.rest_volume),
+                "ambient": body.gas.ambient,
+                "gamma": body.gas.gamma if body.gas.law == "adiabatic" else 1.0,
+                "held": int(body.gas.held),
+                "inflate": body.gas.inflate,
+                "gravity_waits": int(body.gas.gravity_waits),
+            }
+    return values
+
+
+class Model:
+    """The static arrays."""
+
+    # Warp arrays of length worlds * bodies, one per entry of BODY_PARAMETERS
+    stiffness: Any
+    damping: Any
+    bending: Any
+    drag: Any
+    decay: Any
+    wind_drag: Any
+    friction: Any
+    restitution: Any
+    nRT: Any  # noqa: N815
+    ambient: Any
+    gamma: Any
+    held: Any
+    inflate: Any
+    gravity_waits: Any
+    rest_volume: Any
+    breathing: Any
+    size: Any
+    method: Any
+    samples: Any
+
+    def __init__(self, scene: Scene, numbers: Numbers, worlds: int, device: Any) -> None:
+        self.scene, self.numbers, self.worlds, self.device = scene, numbers, worlds, device
+        self.bodies = list(scene.bodies)
+        self.parts = parts = [build_part(body) for body in self.bodies]
+        self.starts = np.cumsum([0, *(len(part.order) for part in parts)])
+        self.vertices = int(self.starts[-1])  # per world
+        self.anchor = self._anchor()
+        # the user's index of each internal vertex (one world), and back
+        self.user = self._joined("order", None)
+        self.internal = np.argsort(self.user).astype(np.int32)
+        self.fans_known = all(part.fans_known for part in parts)
+
+        self._vertices()
+        self._springs_and_faces()
+        self._neighbours()
+        self._chunks()
+        self._body_parameters()
+        self._volume_probes()
+        self._pressure_options()
+        self.gravity = self._per_world(np.array(scene.gravity))
+        self.wind = self._per_world(np.array(scene.wind))
+        self.windy = any(body.wind_drag > 0.0 for body in self.bodies)
+        self.walls = Walls(scene.walls, numbers, self.anchor, device)
+
+    # the pieces -----------------------------------------------------------------------------------------------------
+
+    def _anchor(self) -> FloatArray:
+        """(dim,) m: whole metres near the bodies, or zero if they are near the origin anyway."""
+        if not self.parts:
+            return np.zeros(self.numbers.dim)
+        centre: FloatArray = np.mean(np.array([part.positions.mean(axis=0) for part in self.parts]), axis=0)
+        return (
+            np.asarray(np.round(centre))
+            if float(np.linalg.norm(centre)) > ANCHOR_DISTANCE
+            else np.zeros(self.numbers.dim)
+        )
+
+    def _vertices(self) -> None:
+        n = self.numbers
+        masses = self._concatenated("masses")
+        pinned = self._concatenated("pinned").astype(bool)
+        body = np.repeat(np.arange(len(self.parts)), np.diff(self.starts))
+        self.mass_host = masses  # (vertices,) kg, internal order, one world
+        self.pinned_host = pinned
+        self.body_host = body
+        self.mass = self.real_array(np.tile(masses, self.worlds))
+        self.inverse_mass = self.real_array(np.tile(np.where(pinned, 0.0, 1.0 / masses), self.worlds))
+        self.body = self.int_array(self._offset(body, len(self.parts)))
+        self.world = self.int_array(np.repeat(np.arange(self.worlds), len(self.parts)))
+        # the vertex about which a body's volume is summed
+        self.reference = self.int_array(self._offset(self.starts[:-1], self.vertices))
+        x0 = np.concatenate([part.positions for part in self.parts] or [np.zeros((0, n.dim))]) - self.anchor
+        v0 = np.concatenate([part.velocities for part in self.parts] or [np.zeros((0, n.dim))])
+        self.initial_positions, self.initial_velocities = x0, v0
+
+    def _springs_and_faces(self) -> None:
+        dim = self.numbers.dim
+        springs = self._joined("springs", 2)
+        faces = self._joined("faces", dim)
+        hinges = self._joined("hinges", dim + 1)
+        self.springs_host, self.faces_host, self.hinges_host = springs, faces, hinges
+        self.rest_host = self._concatenated("rest_lengths")
+        self.rest_angles_host = self._concatenated("rest_angles")
+        self.springs = self.index_array(self._offset(springs, self.vertices), wp.vec2i)
+        self.rest = self.real_array(np.tile(self.rest_host, self.worlds))
+        self.faces = self.index_array(self._offset(faces, self.vertices), self.numbers.face)
+        face_counts = [len(part.faces) for part in self.parts]
+        self.face_start = self.int_array(np.cumsum([0, *(face_counts * self.worlds)]))
+        self.hinges = self.index_array(self._offset(hinges, self.vertices), wp.vec3i if dim == 2 else wp.vec4i)
+        self.rest_angles = self.real_array(np.tile(self.rest_angles_host, self.worlds))
+
+    def _neighbours(self) -> None:
+        rows = [np.diff(part.neighbour_start) for part in self.parts]
+        counts = np.concatenate([*rows, np.zeros(0, np.int32)]).astype(np.int32)
+        starts = np.concatenate([[0], np.cumsum(np.tile(counts, self.worlds))]).astype(np.int32)
+        per_world = int(counts.sum())
+        row_starts = np.cumsum([0, *(len(part.neighbours) for part in self.parts)])
+        ends = [
+            np.sign(part.fan_end).astype(np.int64) * (np.abs(part.fan_end) + row)
+            for part, row in zip(self.parts, row_starts, strict=False)
+        ]
+        fan = np.concatenate([*ends, np.zeros(0, np.int64)])
+        shifted = [np.sign(fan) * (np.abs(fan) + world * per_world) for world in range(self.worlds)]
+        self.neighbour_start = self.int_array(starts)
+        self.neighbours = self.int_array(self._offset(self._joined("neighbours", None), self.vertices))
+        self.neighbour_rest = self.real_array(np.tile(self._concatenated("neighbour_rest"), self.worlds))
+        self.fan_end = self.int_array(np.concatenate(shifted))
+
+    def _chunks(self) -> None:
+        """Runs of vertices of one body for kernels that reduce: a whole body on the CPU, a block's worth on a GPU."""
+        largest = int(np.diff(self.starts).max(initial=1))
+        self.block = min(BLOCK, -(-largest // 32) * 32) if self.device.is_cuda else 1
+        limit = self.block if self.device.is_cuda else max(largest, 1)
+        starts: list[int] = []
+        owners: list[int] = []
+        for b, (first, last) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
+            pieces = range(first, last, limit)
+            starts.extend(pieces)
+            owners.extend([b] * len(pieces))
+        self.chunks = len(starts) * self.worlds
+        begin = self._offset(np.array(starts, np.int32), self.vertices)
+        self.chunk_start = self.int_array(np.append(begin, self.vertices * self.worlds))
+        self.chunk_body = self.int_array(self._offset(np.array(owners, np.int32), len(self.parts)))
+        first = np.searchsorted(np.array(owners), np.arange(len(self.parts)))
+        self.chunk_first = self.int_array(np.append(self._offset(first, len(starts)), self.chunks))
+
+    def _body_parameters(self) -> None:
+        rows = [_parameters(body, part) for body, part in zip(self.bodies, self.parts, strict=True)]
+        for name, whole in BODY_PARAMETERS.items():
+            values = np.tile(np.array([row[name] for row in rows], float), self.worlds)
+            setattr(self, name, self.int_array(values) if whole else self.real_array(values))
+
+    def _volume_probes(self) -> None:
+        """Which (body, probe) pairs the Monte Carlo and subdivision volumes need."""
+        owners: list[int] = []
+        indices: list[int] = []
+        for b, body in enumerate(self.bodies):
+            if isinstance(body, SoftBody) and body.volume in ("monte-carlo", "subdivision"):
+                columns = body.sample_count ** (self.numbers.dim - 1)
+                count = body.sample_count if body.volume == "monte-carlo" else columns
+                owners.extend([b] * count)
+                indices.extend(range(count))
+        self.volumes_estimated = any(isinstance(body, SoftBody) and body.volume != "exact" for body in self.bodies)
+        self.probes = len(owners) * self.worlds
+        self.probe_body = self.int_array(self._offset(np.array(owners, np.int32), len(self.parts)))
+        self.probe_index = self.int_array(np.tile(np.array(indices, np.int32), self.worlds))
+
+    def _pressure_options(self) -> None:
+        """Per vertex: C7's averaged normals, B4's factor (springs at the vertex / average springs per vertex)."""
+        soft = [body if isinstance(body, SoftBody) else None for body in self.bodies]
+        self.pressure_reshaped = any(b and (b.pressure_scaling or b.pressure_force != "gradient") for b in soft)
+        if not self.pressure_reshaped:
+            return
+        averaged = [int(b is not None and b.pressure_force == "vertex-normals") for b in soft]
+        factors = []
+        for body, part in zip(soft, self.parts, strict=True):
+            degree = np.bincount(part.springs.ravel(), minlength=len(part.order)).astype(float)
+            scaled = body is not None and body.pressure_scaling
+            factors.append(degree / degree.mean() if scaled else np.ones(len(part.order)))
+        rows = self.faces_host.ravel()
+        owners = np.repeat(np.arange(len(self.faces_host), dtype=np.int32), self.numbers.dim)
+        starts, members = _rows(rows, owners, self.vertices, self.worlds, len(self.faces_host))
+        self.vertex_faces_start, self.vertex_faces = self.int_array(starts), self.int_array(members)
+        self.averaged = self.int_array(np.tile(np.array(averaged)[self.body_host], self.worlds))
+        self.pressure_factor = self.real_array(np.tile(np.concatenate(factors), self.worlds))
+
+    # helpers --------------------------------------------------------------------------------------------------------
+
+    def _concatenated(self, name: str) -> FloatArray:
+        """A real array of all bodies in one."""
+        return np.concatenate([*(getattr(part, name) for part in self.parts), np.zeros(0)])
+
+    def _joined(self, name: str, width: int | None) -> IntArray:
+        """An index array of all bodies in one, shifted to the world's numbering."""
+        rows = [getattr(part, name) + start for part, start in zip(self.parts, self.starts, strict=False)]
+        empty = np.zeros((0,) if width is None else (0, width), np.int32)
+        return np.concatenate([*rows, empty]).astype(np.int32)
+
+    def _offset(self, indices: Any, stride: int) -> IntArray:
+        """Indices of one world repeated for all worlds, each shifted by `stride`."""
+        indices = np.asarray(indices, np.int64)
+        shift = np.arange(self.worlds).reshape((-1,) + (1,) * indices.ndim) * stride
+        return np.asarray((indices[None] + shift).reshape((-1, *indices.shape[1:])), np.int32)
+
+    def real_array(self, values: Any) -> Any:
+        """Device array of real numbers."""
+        return wp.array(np.asarray(values, self.numbers.dtype), dtype=self.numbers.real, device=self.device)
+
+    def int_array(self, values: Any) -> Any:
+        """Device array of integers."""
+        return wp.array(np.asarray(values, np.int32), dtype=wp.int32, device=self.device)
+
+    def index_array(self, values: IntArray, dtype: Any) -> Any:
+        """Device array of index tuples."""
+        return wp.array(np.ascontiguousarray(values, np.int32), dtype=dtype, device=self.device)
+
+    def vec_array(self, values: Any) -> Any:
+        """Device array of vectors."""
+        values = np.ascontiguousarray(values, self.numbers.dtype).reshape(-1, self.numbers.dim)
+        return wp.array(values, dtype=self.numbers.vec, device=self.device)
+
+    def _per_world(self, vector: FloatArray) -> Any:
+        return self.vec_array(np.tile(vector, (self.worlds, 1)))
+
+
+def _rows(
+    rows: IntArray, values: IntArray, count: int, worlds: int, stride: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Compressed rows of one world repeated for all worlds."""
+    order = np.argsort(rows, kind="stable")
+    counts = np.bincount(rows, minlength=count)
+    starts = np.concatenate([[0], np.cumsum(np.tile(counts, worlds))])
+    members = np.concatenate([values[order] + world * stride for world in range(worlds)])
+    return starts, members

@@ -1,0 +1,158 @@
+"""One body of the scene as arrays: ordered for locality, with springs, faces, fans and hinges (NumPy, one world)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from turgor.errors import SceneError
+from turgor.model import topology
+from turgor.scene.data import Body, SoftBody
+
+__all__ = ["Part", "build_part", "estimated_volume"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Everything the model needs of one body; indices are local to it and in its own vertex order."""
+
+    order: IntArray  # (n,) the user's index of each vertex
+    positions: FloatArray  # (n, dim) m, world coordinates
+    velocities: FloatArray  # (n, dim) m/s
+    masses: FloatArray  # (n,) kg
+    pinned: npt.NDArray[np.bool_]  # (n,)
+    faces: IntArray  # (m, dim)
+    springs: IntArray  # (s, 2)
+    rest_lengths: FloatArray  # (s,) m
+    neighbour_start: IntArray  # (n + 1,)
+    neighbours: IntArray  # fan neighbours first, then the rest
+    neighbour_rest: FloatArray  # rest length of the spring to each neighbour, m
+    fan_end: IntArray  # (n,) where the fan ends in `neighbours`; negative for an open fan
+    fans_known: bool  # False: the gather kernel cannot be used
+    hinges: IntArray  # (h, 3 or 4), empty without bending
+    rest_angles: FloatArray  # (h,) rad
+    rest_volume: float  # m³, as the body's own volume method measures it; 1 for a body without gas
+    size: float  # m, diagonal of the bounding box
+    breathing: float  # 1/kg: damping rate of the breathing mode per unit of dashpot
+
+
+def estimated_volume(points: FloatArray, method: str, exact: float) -> float:
+    """Volume by a bounding box, ball or ellipsoid (C2); the exact one for the methods that converge to it."""
+    dim = points.shape[1]
+    low, high = points.min(axis=0), points.max(axis=0)
+    half = (high - low) / 2
+    arms = points - (low + high) / 2
+    unit_ball = math.pi if dim == 2 else 4.0 / 3.0 * math.pi
+    if method == "box":
+        return float(np.prod(high - low))
+    if method == "ball":
+        return unit_ball * math.pow(float(np.linalg.norm(arms, axis=1).max()), dim)
+    if method == "ellipsoid":
+        return unit_ball * float(np.prod(half)) * math.pow(float(np.linalg.norm(arms / half, axis=1).max()), dim)
+    return exact
+
+
+def _masses(body: Body, points: FloatArray) -> FloatArray:
+    """(n,) kg: the same for each vertex, or by the share of the surface around it."""
+    count = len(points)
+    if not isinstance(body, SoftBody) or body.mass_distribution == "uniform":
+        return np.full(count, body.mass / count)
+    corners = points[body.shape.faces]
+    if body.dim == 2:
+        sizes = np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)
+    else:
+        sizes = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    weights = np.zeros(count)
+    for corner in range(body.dim):
+        np.add.at(weights, body.shape.faces[:, corner], sizes)
+    if weights.min() <= 0.0:
+        raise SceneError(f"body {body.name!r}: a vertex has no area around it; use mass_distribution = 'uniform'")
+    return np.asarray(body.mass * weights / weights.sum())
+
+
+def _velocities(body: Body, points: FloatArray, masses: FloatArray) -> FloatArray:
+    """(n, dim) m/s: the common velocity plus the spin about the centre of mass."""
+    velocities = np.tile(np.array(body.velocity, float), (len(points), 1))
+    if isinstance(body, SoftBody):
+        arms = points - np.average(points, axis=0, weights=masses)
+        if isinstance(body.spin, tuple):
+            velocities += np.cross(np.array(body.spin), arms)
+        else:
+            velocities += body.spin * np.stack([-arms[:, 1], arms[:, 0]], axis=1)
+    return velocities
+
+
+def _neighbours(faces: IntArray, springs: IntArray, count: int) -> tuple[IntArray, IntArray, IntArray, bool]:
+    """Neighbour rows of all vertices, the fans in front."""
+    ends = np.concatenate([springs, springs[:, ::-1]])
+    plain_start, plain = topology.compressed_rows(ends[:, 0], ends[:, 1], count)
+    found = topology.fans(faces, count)
+    if found is None:
+        return plain_start, plain, plain_start[:-1].copy(), False
+    fan_start, fan, closed = found
+    owner = np.repeat(np.arange(count, dtype=np.int32), np.diff(fan_start))
+    in_fan = np.sort(owner.astype(np.int64) * count + fan)
+    key = ends[:, 0].astype(np.int64) * count + ends[:, 1]
+    extra = ends[in_fan[np.minimum(np.searchsorted(in_fan, key), len(in_fan) - 1)] != key]
+    starts, merged = topology.compressed_rows(
+        np.concatenate([owner, extra[:, 0]]), np.concatenate([fan, extra[:, 1]]), count
+    )
+    fan_end = starts[:-1] + np.diff(fan_start)
+    return starts, merged, np.where(closed, fan_end, -fan_end).astype(np.int32), True
+
+
+def build_part(body: Body) -> Part:
+    """Arrays of one body, in Morton order."""
+    shape = body.shape
+    count = len(shape.vertices)
+    placed = body.positions
+    order = topology.morton_order(placed)
+    place = np.empty(count, np.int32)
+    place[order] = np.arange(count, dtype=np.int32)
+
+    faces = place[shape.faces]
+    faces = faces[np.argsort(faces.min(axis=1), kind="stable")]
+    springs = np.unique(np.sort(place[np.concatenate([shape.edges, shape.extra_springs])], axis=1), axis=0)
+    masses = _masses(body, placed)
+    velocities = _velocities(body, placed, masses)
+    points = placed[order]
+    rest = shape.vertices[order]
+    rest_lengths = np.linalg.norm(rest[springs[:, 0]] - rest[springs[:, 1]], axis=1)
+    pinned = np.zeros(count, bool)
+    pinned[place[body.pinned]] = True
+
+    hinges = topology.hinges(faces, count) if body.bending > 0.0 else np.zeros((0, body.dim + 1), np.int32)
+    angles = topology.turning_angles if body.dim == 2 else topology.oriented_hinge_angles
+    rest_volume = 1.0
+    if isinstance(body, SoftBody) and body.gas is not None:
+        rest_volume = estimated_volume(points, body.volume, shape.volume)
+    arms = points - np.average(points, axis=0, weights=masses[order])
+    inertia = float(np.sum(masses[order] * np.einsum("ij,ij->i", arms, arms)))
+    start, neighbours, fan_end, fans_known = _neighbours(faces, springs, count)
+    owner = np.repeat(np.arange(count), np.diff(start))
+    return Part(
+        order=order,
+        positions=points,
+        velocities=velocities[order],
+        masses=masses[order],
+        pinned=pinned,
+        faces=faces,
+        springs=springs.astype(np.int32),
+        rest_lengths=rest_lengths,
+        neighbour_start=start,
+        neighbours=neighbours,
+        neighbour_rest=np.linalg.norm(rest[neighbours] - rest[owner], axis=1),
+        fan_end=fan_end,
+        fans_known=fans_known,
+        hinges=hinges,
+        rest_angles=angles(rest, hinges),
+        rest_volume=rest_volume,
+        size=float(np.linalg.norm(np.ptp(points, axis=0))),
+        breathing=float(np.sum(rest_lengths**2)) / inertia if inertia > 0.0 else 0.0,
+    )

@@ -1,0 +1,73 @@
+"""What changes: positions, velocities, time, and the work arrays of a substep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from turgor.model.model import Model
+
+__all__ = ["State"]
+
+
+class State:
+    """Device arrays that change from substep to substep. Those in PROPER are the state; the others are work space."""
+
+    PROPER = ("x", "v", "clock", "grab_vertex", "grab_target", "grab_stiffness", "grab_damping", "dissipated", "work")
+
+    def __init__(self, model: Model, stages: int) -> None:
+        n, device = model.numbers, model.device
+        count, bodies = model.vertices * model.worlds, len(model.parts) * model.worlds
+
+        def vectors(size: int) -> Any:
+            return wp.zeros(size, dtype=n.vec, device=device)
+
+        def reals(size: int) -> Any:
+            return wp.zeros(size, dtype=n.real, device=device)
+
+        def ints(size: int) -> Any:
+            return wp.zeros(size, dtype=wp.int32, device=device)
+
+        # the state proper
+        self.x = model.vec_array(np.tile(model.initial_positions, (model.worlds, 1)))  # m, relative to the anchor
+        self.v = model.vec_array(np.tile(model.initial_velocities, (model.worlds, 1)))  # m/s
+        self.clock = wp.zeros(1, dtype=wp.float64, device=device)  # s
+        self.grab_vertex = model.int_array(np.full(bodies, -1))  # -1: the body is not grabbed
+        self.grab_target = vectors(bodies)  # m, relative to the anchor
+        self.grab_stiffness, self.grab_damping = reals(bodies), reals(bodies)  # N/m, N s/m
+
+        # the energy ledger, per body since the start, J
+        self.dissipated = wp.zeros(bodies, dtype=wp.float64, device=device)
+        self.work = wp.zeros(bodies, dtype=wp.float64, device=device)
+
+        # the last state that was finite
+        self.x_good, self.v_good = vectors(count), vectors(count)
+        self.clock_good = wp.zeros(1, dtype=wp.float64, device=device)
+
+        # accumulators of one force evaluation: zero before and after it
+        self.f, self.area = vectors(count), vectors(count)  # N; sum of face vectors, m² (m in 2D)
+        self.volume_sum = reals(bodies)
+        self.partial = reals(model.chunks)
+
+        # results per body
+        self.volume, self.pressure, self.push = reals(bodies), reals(bodies), reals(bodies)
+        self.gravity = vectors(bodies)
+
+        # Runge-Kutta stages
+        size = count if stages > 1 else 0
+        self.x_stage, self.v_stage = (vectors(size), vectors(size)) if stages > 1 else (self.x, self.v)
+        self.x_slope, self.v_slope = vectors(size), vectors(size)
+
+        # approximate volumes
+        size = bodies if model.volumes_estimated else 0
+        self.low, self.high, self.reach, self.inside = vectors(size), vectors(size), reals(size), reals(size)
+
+        # the plan of a frame
+        self.dt = reals(1)  # s
+        self.remaining, self.substeps, self.status = ints(1), ints(1), ints(2)
+        self.spring_bound, self.turn_bound, self.gas_bound = reals(bodies), reals(bodies), reals(bodies)
+        self.hinge_bound, self.lightest = reals(bodies), reals(bodies)
+        self.hinge_sum = reals(count if len(model.hinges_host) else 0)
+        self.step_bound = wp.zeros(bodies, dtype=wp.float64, device=device)

@@ -1,0 +1,188 @@
+"""The 3D painter. Meshes and actors are made once, with the first frame; after that only arrays are exchanged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from turgor.record import look as looks
+from turgor.record import stage
+from turgor.record.geometry import vertex_normals
+from turgor.record.look import Color, Look, Picture, ValueColors
+from turgor.simulation.frame import BodyLayout, Frame, Layout
+
+__all__ = ["SolidPainter"]
+
+FloatArray = npt.NDArray[np.float64]
+#: Edges sharper than this (degrees, in the first frame) stay sharp; a coarse soft ball must look round all the same.
+SHARP = {"rigid": 30.0, "soft": 65.0, "cloth": 180.0}
+MOST_ARROWS = 1500  # per picture: more would hide the bodies
+
+
+class SolidPainter:
+    """Draws frames of a 3D simulation with VTK, off-screen."""
+
+    def __init__(self, layout: Layout, look: Look) -> None:
+        self._layout = layout
+        self._look = look
+        self._values = ValueColors(look, layout) if look.color_by else None
+        self._plotter: Any = None
+
+    def draw(self, frame: Frame) -> Picture:
+        self.aim(frame)
+        positions = _finite(frame.positions)
+        colors = self._values.vertex_colors(frame) if self._values else None
+        for skin in self._skins:
+            skin.update(positions, colors)
+        samples = self._samples.at(positions) if self._samples else np.zeros((0, 3))
+        for wall, pose in zip(self._walls, frame.walls, strict=True):
+            wall.update(pose, samples)
+        for arrows in self._arrows:
+            arrows.update(positions, frame)
+        self._plotter.render_window.Render()
+        return stage.read_pixels(self._plotter)
+
+    def aim(self, frame: Frame) -> None:
+        if self._plotter is None:
+            self._build(frame, _finite(frame.positions))
+
+    def close(self) -> None:
+        if self._plotter is not None:
+            self._plotter.close()
+            self._plotter = None
+
+    def _build(self, frame: Frame, positions: FloatArray) -> None:
+        layout, look = self._layout, self._look
+        points = stage.scene_points(layout, frame)
+        middle = (points.min(axis=0) + points.max(axis=0)) / 2
+        radius = max(float(np.linalg.norm(points - middle, axis=1).max()), 1e-6)
+        plotter = stage.open_plotter(look)
+        base = looks.base_colors(layout)
+        self._skins = [
+            _Skin(plotter, body, color, positions, look)
+            for body, color in zip(layout.bodies, base, strict=True)
+            if len(body.faces)
+        ]
+        self._walls = stage.make_walls(plotter, layout, frame, middle, radius)
+        self._samples = stage.make_samples(layout, positions)
+        self._arrows = []
+        if look.velocities:
+            self._arrows.append(_Arrows(plotter, layout, looks.VELOCITY, radius, look.arrow_seconds(radius)))
+        if look.normals:
+            self._arrows.append(_Arrows(plotter, layout, looks.NORMAL, radius, None))
+        eye, target = stage.camera_place(points, look)
+        camera = plotter.camera
+        camera.position, camera.focal_point, camera.up = tuple(eye), tuple(target), (0.0, 0.0, 1.0)
+        camera.view_angle = stage.VIEW_ANGLE
+        distance = float(np.linalg.norm(eye - target))
+        camera.clipping_range = (0.08 * distance, distance + 14 * radius)  # VTK's own is too wide for shadow on floor
+        self._plotter = plotter
+
+
+def _finite(values: npt.ArrayLike) -> FloatArray:
+    """VTK may hang on nan; a picture of a run that exploded must come out all the same."""
+    return np.nan_to_num(np.asarray(values, np.float64), posinf=0.0, neginf=0.0)
+
+
+class _Skin:
+    """The surface of one body."""
+
+    def __init__(self, plotter: Any, body: BodyLayout, color: Color, positions: FloatArray, look: Look) -> None:
+        import pyvista as pv
+
+        own = positions[body.start : body.start + body.count]
+        self._ids, self._faces = _split_sharp(own, np.asarray(body.faces, np.int64), SHARP.get(body.kind, 65.0))
+        self._ids += body.start
+        points = positions[self._ids].astype(np.float32)
+        self._mesh = pv.PolyData(points, np.insert(self._faces, 0, 3, axis=1).ravel())
+        self._mesh.point_data.active_normals = vertex_normals(positions[self._ids], self._faces).astype(np.float32)
+        style: dict[str, Any] = {"color": color}
+        if look.color_by:
+            self._mesh.point_data["rgb"] = np.zeros((len(points), 3), np.uint8)
+            style = {"scalars": "rgb", "rgb": True}
+        elif body.kind == "cloth" and body.uv is not None and look.texture != "none":
+            self._mesh.active_texture_coordinates = np.asarray(body.uv, np.float32)[self._ids - body.start]
+            style = {"texture": _cloth_texture(look.texture, color), "color": "white"}
+        shine = {"soft": (0.28, 24.0), "rigid": (0.18, 14.0)}.get(body.kind, (0.03, 4.0))
+        glow = 0.46 if body.kind == "cloth" else 0.42
+        actor = plotter.add_mesh(
+            self._mesh, ambient=glow, diffuse=2 * glow, specular=shine[0], specular_power=shine[1], **style
+        )
+        actor.GetProperty().SetInterpolationToPhong()
+
+    def update(self, positions: FloatArray, colors: FloatArray | None) -> None:
+        points = positions[self._ids]
+        self._mesh.points = points.astype(np.float32)
+        self._mesh.point_data.active_normals = vertex_normals(points, self._faces).astype(np.float32)
+        if colors is not None:
+            self._mesh.point_data["rgb"] = np.asarray(colors[self._ids] * 255, np.uint8)
+
+
+def _split_sharp(
+    points: FloatArray, faces: npt.NDArray[np.int64], angle: float
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Doubles the vertices on sharp edges: (old vertex of each new one, faces of new ones)."""
+    import pyvista as pv
+
+    ids = np.arange(len(points))
+    if angle >= 180:
+        return ids, faces
+    mesh = pv.PolyData(points, np.insert(faces, 0, 3, axis=1).ravel())
+    mesh.point_data["old"] = ids
+    mesh = mesh.compute_normals(
+        feature_angle=angle,
+        split_vertices=True,
+        cell_normals=False,
+        consistent_normals=False,
+        auto_orient_normals=False,
+    )
+    return np.array(mesh.point_data["old"], np.int64), np.array(mesh.regular_faces, np.int64)
+
+
+def _cloth_texture(name: str | Path | None, color: Color) -> Any:
+    import pyvista as pv
+
+    texture = pv.Texture(looks.flag_texture(color)) if name is None else pv.read_texture(str(name))
+    texture.SetInterpolate(True)
+    texture.SetMipmap(True)
+    return texture
+
+
+class _Arrows:
+    """Small arrows at the vertices: velocities (`seconds` of way long), or outward normals (`seconds` None)."""
+
+    def __init__(self, plotter: Any, layout: Layout, color: Color, radius: float, seconds: float | None) -> None:
+        import pyvista as pv
+        from vtkmodules.vtkRenderingCore import vtkActor, vtkGlyph3DMapper
+
+        self._layout, self._radius, self._seconds = layout, radius, seconds
+        self._chosen = np.arange(0, layout.vertices, 1 + layout.vertices // MOST_ARROWS)
+        self._cloud = pv.PolyData(np.zeros((len(self._chosen), 3)))
+        self._cloud.point_data["vector"] = np.zeros((len(self._chosen), 3))
+        source = pv.Arrow(tip_length=0.3, tip_radius=0.075, tip_resolution=10, shaft_radius=0.022, shaft_resolution=6)
+        mapper = vtkGlyph3DMapper()
+        mapper.SetInputData(self._cloud)
+        mapper.SetSourceData(source)
+        mapper.SetOrientationArray("vector")
+        mapper.SetScaleArray("vector")
+        mapper.SetScaleModeToScaleByMagnitude()
+        mapper.ScalarVisibilityOff()
+        actor = vtkActor()
+        actor.SetMapper(mapper)
+        actor.GetProperty().SetColor(*color)
+        actor.GetProperty().SetAmbient(0.5)
+        plotter.add_actor(actor)
+
+    def update(self, positions: FloatArray, frame: Frame) -> None:
+        if self._seconds is None:
+            vectors = np.zeros_like(positions)
+            for body in self._layout.bodies:
+                own = slice(body.start, body.start + body.count)
+                vectors[own] = vertex_normals(positions[own], np.asarray(body.faces, np.int64)) * 0.09 * self._radius
+        else:
+            vectors = _finite(frame.velocities) * self._seconds
+        self._cloud.points = positions[self._chosen]
+        self._cloud.point_data["vector"] = vectors[self._chosen]

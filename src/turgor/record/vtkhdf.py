@@ -1,0 +1,308 @@
+"""`.vtkhdf`: the trajectory file, a temporal VTKHDF PolyData that ParaView, PyVista and `vtkHDFReader` open as it is.
+
+Safe at any moment. A killed writer (SIGKILL) must leave a file that opens with every frame added so far. Appending to
+HDF5 datasets does not give that: their index and sizes are spread over the file and reach it in several writes. So:
+
+1. The file is made with room for `capacity` frames; HDF5 writes all its metadata then, never again.
+2. A frame is copied with `pwrite` into the room of its own; readers do not look there yet.
+3. One `pwrite` inside the first page of the file then counts it. Two numbers have to change together, the attribute
+   `Steps/NSteps` and the length of `Steps/Values` (vtkHDFReader overruns its buffer when they differ). Both lie in that
+   page, because they are created first; the kernel copies within a page without looking at signals. v1 object
+   headers ("earliest") carry no checksum, so the two numbers can be changed where they are.
+4. A full file is copied to one with twice the room beside it, which then takes its name (rename is atomic).
+
+Unwritten room is a hole in a sparse file. `close` writes the exact size. This guards against the death of the process,
+not of the machine (no fsync).
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from turgor.errors import SceneError
+from turgor.record.geometry import loops, to_3d
+from turgor.record.sink import BaseSink, replacing
+from turgor.simulation.frame import Frame, Layout
+
+__all__ = ["FORMAT", "VtkHdfSink"]
+
+FORMAT = 1  # of the group /turgor, which keeps what VTKHDF has no place for
+PAGE = 4096  # bytes; the smallest page size in use, so a write inside the first one is never torn
+FIRST_ROOM = 1 << 22  # bytes of frames in the first file, when the number of frames is not known
+COPY_BLOCK = 1 << 24  # bytes per read when the file grows
+_MARK = 0x52_4F_47_52_55_54_4E_53  # stands for NSteps while we look for its place
+
+
+class VtkHdfSink(BaseSink):
+    """Streams frames to a VTKHDF file that is complete after each `add`.
+
+    frames: the expected number, to make the file the right size at once. precision: "float64" (exact) or "float32".
+    While it records, the file is locked as HDF5 does it; `turgor.record.read` may follow it nevertheless.
+    """
+
+    def __init__(self, path: Path, layout: Layout, *, frames: int | None = None, precision: str = "float64") -> None:
+        super().__init__(path, layout)
+        if precision not in ("float32", "float64"):
+            raise SceneError(f"{path}: precision = {precision!r}; use 'float64' or 'float32'.")
+        self._plan = _Plan(layout, np.dtype(precision))
+        self._room = int(frames) if frames else max(16, FIRST_ROOM // max(self._plan.frame_bytes, 1))
+        self._file: _File | None = None
+
+    def _add(self, frame: Frame) -> None:
+        data = self._plan.arrays(frame)
+        if self._file is None:
+            self._move(self._room, data)
+            return
+        if self.frames == self._file.capacity:
+            self._move(2 * self._file.capacity)
+        self._file.write(self.frames, data)
+        self._file.count(self.frames + 1)
+
+    def _move(self, capacity: int, first: dict[str, npt.NDArray[Any]] | None = None) -> None:
+        """Puts a file with another capacity, holding the frames so far (or the first one), in the place of this one."""
+        with replacing(self.path) as temporary:
+            count = 1 if first else self.frames
+            new = _File(temporary, self._plan, capacity, count)
+            try:
+                if first:
+                    new.write(0, first)
+                elif self._file is not None:
+                    new.copy_from(self._file, count)
+                new.count(count)
+            except BaseException:
+                new.close()
+                raise
+        if self._file is not None:
+            self._file.close()
+        self._file = new
+
+    def close(self, success: bool = True) -> None:
+        """Cuts the file to size. A failed run keeps its frames too: they show what went wrong."""
+        if self._file is None:
+            return
+        if self._file.capacity != self.frames:
+            self._move(self.frames)
+        self._file.close()
+        self._file = None
+
+
+class _Plan:
+    """Which arrays a frame has: name in the file -> (rows, columns) per frame."""
+
+    def __init__(self, layout: Layout, real: np.dtype[Any]) -> None:
+        self.layout = layout
+        self.real = real
+        vertices, bodies, walls = layout.vertices, len(layout.bodies), len(layout.walls)
+        shapes = {
+            "Steps/Values": (1, 1),
+            "Points": (vertices, 3),
+            "PointData/velocity": (vertices, 3),
+            "FieldData/volume": (bodies, 1),
+            "FieldData/pressure": (bodies, 1),
+            "FieldData/wall_position": (walls, 3),
+            "FieldData/wall_rotation": (walls, 9),
+        }
+        self.shapes = {name: shape for name, shape in shapes.items() if shape[0]}
+        self.frame_bytes = sum(
+            rows * columns * self.dtype(name).itemsize for name, (rows, columns) in self.shapes.items()
+        )
+
+    def dtype(self, name: str) -> np.dtype[Any]:
+        """Only the large arrays may be single precision."""
+        return self.real if name in ("Points", "PointData/velocity") else np.dtype(np.float64)
+
+    def arrays(self, frame: Frame) -> dict[str, npt.NDArray[Any]]:
+        """The bytes of one frame, ready to be written."""
+        walls = len(self.layout.walls)
+        if len(frame.walls) != walls:
+            raise SceneError(f"frame {frame.index} has {len(frame.walls)} wall poses where the layout says {walls}.")
+        rotations = np.tile(np.eye(3), (walls, 1, 1))
+        for rotation, pose in zip(rotations, frame.walls, strict=True):
+            rotation[: self.layout.dim, : self.layout.dim] = pose.rotation
+        data: dict[str, npt.ArrayLike] = {
+            "Steps/Values": [frame.time],
+            "Points": to_3d(frame.positions),
+            "PointData/velocity": to_3d(frame.velocities),
+            "FieldData/volume": frame.volumes,
+            "FieldData/pressure": frame.pressures,
+            "FieldData/wall_position": to_3d([pose.position for pose in frame.walls]) if walls else (),
+            "FieldData/wall_rotation": rotations,
+        }
+        return {
+            name: np.ascontiguousarray(data[name], self.dtype(name)).reshape(shape)
+            for name, shape in self.shapes.items()
+        }
+
+
+class _File:
+    """One file with room for `capacity` frames: HDF5 lays it out, after that only bytes are put in their places."""
+
+    def __init__(self, path: Path, plan: _Plan, capacity: int, count: int) -> None:
+        self.capacity = capacity
+        self._plan = plan
+        self._places, header = _lay_out(path, plan, capacity, count)
+        self._fd = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        _lock(self._fd)
+        self._page = bytearray(os.pread(self._fd, PAGE, 0))
+        self._length = _find(self._page, header, struct.pack("<QQ", count, capacity), "the length of Steps/Values")
+        self._steps = _find(self._page, 0, struct.pack("<Q", _MARK), "Steps/NSteps")
+
+    def write(self, index: int, data: dict[str, npt.NDArray[Any]]) -> None:
+        for name, array in data.items():
+            _write_all(self._fd, array.data.cast("B"), self._places[name] + index * array.nbytes)
+
+    def count(self, frames: int) -> None:
+        """Makes the first `frames` frames visible: one write inside one page."""
+        for place in (self._length, self._steps):
+            struct.pack_into("<Q", self._page, place, frames)
+        start, stop = min(self._length, self._steps), max(self._length, self._steps) + 8
+        os.pwrite(self._fd, self._page[start:stop], start)
+
+    def copy_from(self, other: _File, frames: int) -> None:
+        for name, (rows, columns) in self._plan.shapes.items():
+            source, target = other._places[name], self._places[name]
+            size = frames * rows * columns * self._plan.dtype(name).itemsize
+            for done in range(0, size, COPY_BLOCK):
+                block = os.pread(other._fd, min(COPY_BLOCK, size - done), source + done)
+                _write_all(self._fd, memoryview(block), target + done)
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+def _find(page: bytearray, start: int, pattern: bytes, what: str) -> int:
+    """Where HDF5 put a number that we will change: the first place after `start`."""
+    place = page.find(pattern, start)
+    if place < 0:
+        raise RuntimeError(f"this version of HDF5 puts {what} elsewhere; please report it (h5py.version.info)")
+    return place
+
+
+def _write_all(fd: int, data: memoryview, place: int) -> None:
+    while data:
+        written = os.pwrite(fd, data, place)
+        data, place = data[written:], place + written
+
+
+def _lock(fd: int) -> None:
+    """The lock that HDF5 readers respect: vtkHDFReader must not open the file in the moment when it is counted."""
+    try:
+        import fcntl
+
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        pass  # Windows, or a file system without locks
+
+
+def _lay_out(path: Path, plan: _Plan, capacity: int, count: int) -> tuple[dict[str, int], int]:
+    """Writes all that does not change, and reserves the rest.
+
+    Returns, in bytes, where the arrays of the frames start, and where the header of Steps/Values (length first) is.
+    """
+    import h5py
+
+    with h5py.File(path, "w", libver=("earliest", "v110"), locking=False, track_order=False) as file:
+        root = file.create_group("VTKHDF")
+        steps = root.create_group("Steps")  # first in the file: its two counters must be in the first page
+        steps.attrs.create("NSteps", _MARK, dtype="<i8")
+        values = _reserve(steps, "Values", (count,), np.dtype("<f8"), room=(capacity,))
+        places = {"Steps/Values": values.id.get_chunk_info(0).byte_offset}
+        header = h5py.h5o.get_info(values.id).addr
+        root.attrs["Version"] = np.array([2, 3], np.int64)
+        root.attrs.create("Type", b"PolyData", dtype="S8")
+        _write_topology(root, plan.layout)
+        _write_steps(steps, plan, capacity)
+        for name, (rows, columns) in plan.shapes.items():
+            if name != "Steps/Values":
+                shape = (capacity * rows, columns) if columns > 1 else (capacity * rows,)
+                places[name] = _reserve(root, name, shape, plan.dtype(name).newbyteorder("<")).id.get_offset()
+        _write_layout(file.create_group("turgor"), plan.layout)
+    return places, header
+
+
+def _reserve(group: Any, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], room: Any = None) -> Any:
+    """A dataset whose place in the file is fixed at once, without writing it. With `room`: one chunk that may grow."""
+    import h5py
+
+    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    plist.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    plist.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    plist.set_obj_track_times(False)
+    if room:
+        plist.set_chunk(room)
+    group.require_group(name.rpartition("/")[0] or ".")
+    space = h5py.h5s.create_simple(shape, room or shape)
+    return h5py.Dataset(h5py.h5d.create(group.id, name.encode(), h5py.h5t.py_create(dtype), space, plist))
+
+
+def _write_topology(root: Any, layout: Layout) -> None:
+    """Cells, once: every step refers to them. 2D: the outline as lines, and filled; 3D: triangles."""
+    cells: dict[str, list[npt.NDArray[np.int64]]] = {"Vertices": [], "Lines": [], "Polygons": [], "Strips": []}
+    owner = np.zeros(layout.vertices, np.int32)
+    for number, body in enumerate(layout.bodies):
+        owner[body.start : body.start + body.count] = number
+        faces = np.asarray(body.faces, np.int64) + body.start
+        if layout.dim == 2:
+            cells["Lines"] += list(faces)
+            cells["Polygons"] += loops(faces)[0]
+        else:
+            cells["Polygons"] += list(faces)
+    for kind, rows in cells.items():
+        group = root.create_group(kind)
+        group["NumberOfCells"] = np.array([len(rows)], np.int64)
+        group["NumberOfConnectivityIds"] = np.array([sum(map(len, rows))], np.int64)
+        group["Offsets"] = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+        group["Connectivity"] = np.concatenate([*rows, np.zeros(0, np.int64)])
+    root["NumberOfPoints"] = np.array([layout.vertices], np.int64)
+    root.create_group("PointData")["body"] = owner
+
+
+def _write_steps(steps: Any, plan: _Plan, capacity: int) -> None:
+    """The offsets of every step that will fit: they are known beforehand."""
+    index = np.arange(capacity, dtype=np.int64)
+    steps["PartOffsets"] = np.zeros_like(index)
+    steps["NumberOfParts"] = np.ones_like(index)
+    steps["PointOffsets"] = index * plan.layout.vertices
+    steps["CellOffsets"] = np.zeros((capacity, 4), np.int64)
+    steps["ConnectivityIdOffsets"] = np.zeros((capacity, 4), np.int64)
+    offsets = {kind: steps.create_group(f"{kind}Offsets") for kind in ("PointData", "CellData", "FieldData")}
+    offsets["PointData"]["body"] = np.zeros_like(index)
+    sizes = steps.create_group("FieldDataSizes")
+    for name, (rows, columns) in plan.shapes.items():
+        kind, _, array = name.partition("/")
+        if kind in offsets:
+            offsets[kind][array] = index * rows
+        if kind == "FieldData":
+            sizes[array] = np.tile(np.array([columns, rows], np.int64), (capacity, 1))
+
+
+def _write_layout(group: Any, layout: Layout) -> None:
+    """The layout, for `turgor.record.read`."""
+    import h5py
+
+    text = h5py.string_dtype()
+    group.attrs.update({"format": FORMAT, "scene": layout.scene, "dim": layout.dim, "fps": layout.fps})
+    bodies = group.create_group("bodies")
+    bodies.create_dataset("names", data=[body.name for body in layout.bodies], dtype=text)
+    bodies.create_dataset("kinds", data=[body.kind for body in layout.bodies], dtype=text)
+    bodies["starts"] = np.array([body.start for body in layout.bodies], np.int64)
+    bodies["counts"] = np.array([body.count for body in layout.bodies], np.int64)
+    bodies["colors"] = np.array([body.color or (np.nan,) * 3 for body in layout.bodies], np.float64).reshape(-1, 3)
+    faces = [np.asarray(body.faces, np.int32).reshape(-1, layout.dim) for body in layout.bodies]
+    bodies["faces"] = np.concatenate([*faces, np.zeros((0, layout.dim), np.int32)])
+    bodies["face_counts"] = np.array([len(part) for part in faces], np.int64)
+    for number, body in enumerate(layout.bodies):
+        if body.uv is not None:
+            bodies[f"uv/{number}"] = np.asarray(body.uv, np.float64)
+    walls = group.create_group("walls")
+    walls.create_dataset("names", data=[wall.name for wall in layout.walls], dtype=text)
+    walls.create_dataset("kinds", data=[wall.kind for wall in layout.walls], dtype=text)
+    for key in ("normal", "size"):
+        padded = [(*getattr(wall, key), *(np.nan,) * 3)[:3] for wall in layout.walls]
+        walls[f"{key}s"] = np.array(padded, np.float64).reshape(-1, 3)

@@ -1,0 +1,142 @@
+"""The gas inside a soft body: how much there is, and its pressure and energy at a given volume.
+
+In 2D "volume" is the enclosed area (m²) and pressure is force per length (N/m); the laws are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from turgor.errors import SceneError
+from turgor.scene.validate import choice, flag, number, put
+
+__all__ = ["ATMOSPHERE", "GAS_CONSTANT", "LAWS", "VOLUME_FLOOR", "Gas"]
+
+GAS_CONSTANT = 8.314462618  # J/(mol K), CODATA 2018 (exact since the 2019 SI)
+ATMOSPHERE = 101_325.0  # Pa, the standard atmosphere
+
+# Fraction of the rest volume below which the pressure stays at its value there. P = nRT/V has no bound as V -> 0 and
+# changes sign when a body inverts; the floor caps it at 100 times (isothermal) or 100^gamma times the rest pressure,
+# so that a crushed or inverted body is still pushed outwards, by a force a step can follow.
+VOLUME_FLOOR = 0.01
+
+LAWS = ("isothermal", "adiabatic")
+AMOUNTS = ("moles", "nRT", "gauge", "absolute")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gas:
+    """An ideal gas. Its amount is given in exactly one of four ways: `moles`, `nRT`, `gauge` or `absolute`."""
+
+    moles: float | None = None  # mol
+    nRT: float | None = None  # noqa: N815  J: the lumped number of the papers
+    gauge: float | None = None  # Pa above ambient, at the rest volume
+    absolute: float | None = None  # Pa, at the rest volume
+    temperature: float = 293.15  # K, at the rest volume
+    ambient: float = None  # type: ignore[assignment]  # Pa outside; default 0 for moles and nRT (papers), else 1 atm
+    law: str = "isothermal"  # P V constant, or "adiabatic": P V^gamma constant
+    gamma: float = 1.4  # heat capacity ratio; adiabatic only
+    held: bool = False  # a pump holds the pressure (C8); else the amount of gas is held
+    inflate: float = 0.0  # s over which gas is pumped in, from zero gauge pressure up to the full amount (A2)
+    gravity_waits: bool = False  # gravity acts on the body only once it is fully inflated (A2)
+
+    @classmethod
+    def at(
+        cls,
+        *,
+        gauge: float | None = None,
+        absolute: float | None = None,
+        ambient: float = ATMOSPHERE,
+        temperature: float = 293.15,
+        **options: Any,
+    ) -> Gas:
+        """The gas that has this pressure (Pa) at the body's rest volume."""
+        if (gauge is None) == (absolute is None):
+            raise SceneError("gas: Gas.at needs exactly one of gauge= or absolute=")
+        return cls(gauge=gauge, absolute=absolute, ambient=ambient, temperature=temperature, **options)
+
+    def __post_init__(self) -> None:
+        given = [name for name in AMOUNTS if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise SceneError(
+                f"gas needs exactly one of {', '.join(AMOUNTS)}, got {' and '.join(given) or 'none of them'}; "
+                "to change which one, give the whole gas again"
+            )
+        ambient = self.ambient
+        if ambient is None:
+            ambient = 0.0 if given[0] in ("moles", "nRT") else ATMOSPHERE
+        put(
+            self,
+            temperature=number("gas.temperature", self.temperature, above=0.0),
+            ambient=number("gas.ambient", ambient, low=0.0),
+            law=choice("gas.law", self.law, LAWS),
+            gamma=number("gas.gamma", self.gamma, above=1.0),
+            held=flag("gas.held", self.held),
+            inflate=number("gas.inflate", self.inflate, low=0.0),
+            gravity_waits=flag("gas.gravity_waits", self.gravity_waits),
+        )
+        amount = number(f"gas.{given[0]}", getattr(self, given[0]), low=None if given[0] == "gauge" else 0.0)
+        if given[0] == "gauge" and amount < -self.ambient:
+            raise SceneError(
+                f"gas.gauge must be >= -ambient (vacuum inside; ambient is {self.ambient!r} Pa), got {amount!r}"
+            )
+        put(self, **{given[0]: amount})
+        if self.law == "isothermal" and self.gamma != 1.4:
+            raise SceneError("gas.gamma is only used with law = 'adiabatic'; set the law or leave gamma out")
+        if self.held and self.law != "isothermal":
+            raise SceneError("gas.law has no effect with held = true (a pump holds the pressure); leave one out")
+        if self.gravity_waits and self.inflate == 0.0:
+            raise SceneError("gas.gravity_waits needs inflate > 0: gravity waits until the body is fully inflated")
+
+    def nRT_at(self, rest_volume: float, time: float = math.inf) -> float:  # noqa: N802
+        """n R T in joules such that P V = n R T at the rest volume (m³, or m² in 2D).
+
+        While the body inflates (time < `inflate`, s) it grows linearly from ambient * rest_volume (zero gauge).
+        """
+        volume = number("rest volume", rest_volume, above=0.0)
+        if self.moles is not None:
+            full = self.moles * GAS_CONSTANT * self.temperature
+        elif self.nRT is not None:
+            full = self.nRT
+        elif self.gauge is not None:
+            full = (self.ambient + self.gauge) * volume
+        else:
+            full = (self.absolute or 0.0) * volume
+        if time >= self.inflate:
+            return full
+        start = self.ambient * volume
+        return start + (full - start) * max(time, 0.0) / self.inflate
+
+    def moles_at(self, rest_volume: float) -> float:
+        """Amount of gas in mol (once inflated) for a body of this rest volume."""
+        return self.nRT_at(rest_volume) / (GAS_CONSTANT * self.temperature)
+
+    def pressure(self, volume: float, rest_volume: float, time: float = math.inf) -> float:
+        """Absolute pressure in Pa at `volume`; constant below VOLUME_FLOOR of the rest volume."""
+        at_rest = self.nRT_at(rest_volume, time) / rest_volume
+        if self.held:
+            return at_rest
+        compression = rest_volume / max(volume, VOLUME_FLOOR * rest_volume)
+        return at_rest * (compression if self.law == "isothermal" else float(compression**self.gamma))
+
+    def energy(self, volume: float, rest_volume: float, time: float = math.inf) -> float:
+        """Potential energy U in J of gas and ambient, zero at the rest volume; -dU/dV is the gauge pressure.
+
+        isothermal  U = -nRT ln(V/V0) + P0 (V - V0)
+        adiabatic   U = nRT/(gamma-1) ((V0/V)^(gamma-1) - 1) + P0 (V - V0)
+        held        U = -(P - P0) (V - V0)
+        Below the volume floor the pressure is constant and U goes on linearly.
+        """
+        nRT = self.nRT_at(rest_volume, time)
+        outside = self.ambient * (volume - rest_volume)
+        if self.held:
+            return outside - nRT / rest_volume * (volume - rest_volume)
+        reached = max(volume, VOLUME_FLOOR * rest_volume)
+        if self.law == "isothermal":
+            inside = -nRT * math.log(reached / rest_volume)
+        else:
+            inside = nRT / (self.gamma - 1.0) * (float((rest_volume / reached) ** (self.gamma - 1.0)) - 1.0)
+        below_floor = self.pressure(reached, rest_volume, time) * (reached - volume)
+        return inside + below_floor + outside

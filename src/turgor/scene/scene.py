@@ -1,0 +1,311 @@
+"""The scene: everything a user describes before a simulation starts, in Python or in a TOML file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from turgor.errors import SceneError
+from turgor.scene import toml
+from turgor.scene.data import Body, Cloth, SoftBody
+from turgor.scene.settings import Settings
+from turgor.scene.validate import ZERO, Vector, check_keys, context, did_you_mean, instance, text, vector
+from turgor.scene.walls import Container, Ground, Plane, Wall
+from turgor.shapes.shape import Shape
+
+__all__ = ["Scene"]
+
+# Tables of a scene file, the lists of Scene that hold them, and their types: in the order of the simulation's bodies.
+KINDS: dict[str, tuple[str, type[Any]]] = {
+    "soft_body": ("soft_bodies", SoftBody),
+    "cloth": ("cloths", Cloth),
+    "ground": ("grounds", Ground),
+    "plane": ("planes", Plane),
+    "container": ("containers", Container),
+}
+HEAD = ("name", "description", "dim", "gravity", "wind")  # plain values of a scene
+RESERVED = (*HEAD, "simulation")  # not free as names, since `set` reads them
+EARTH = 9.81  # m/s²
+
+
+class Scene:
+    """Bodies, walls, gravity and wind, and how to simulate them.
+
+    `add_*` checks and stores; each thing has a unique name. Scenes are equal when their data is.
+    """
+
+    dim: int  # 2 or 3; fixed
+    gravity: Vector  # m/s²; default 9.81 downwards: -y in 2D, -z in 3D
+    wind: Vector  # m/s, velocity of the air (D3)
+    name: str
+    description: str
+    simulation: Settings
+    soft_bodies: list[SoftBody]
+    cloths: list[Cloth]
+    grounds: list[Ground]
+    planes: list[Plane]
+    containers: list[Container]
+
+    def __init__(
+        self,
+        dim: int = 3,
+        gravity: Vector | float | None = None,
+        wind: Vector | float | None = None,
+        name: str = "scene",
+        description: str = "",
+        simulation: Settings | None = None,
+    ) -> None:
+        self.dim = dim
+        self.gravity = (0.0,) * (self.dim - 1) + (-EARTH,) if gravity is None else cast(Vector, gravity)
+        self.wind = ZERO if wind is None else cast(Vector, wind)
+        self.name = name
+        self.description = description
+        self.simulation = Settings() if simulation is None else simulation
+        for attribute, _ in KINDS.values():
+            setattr(self, attribute, [])
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        """Checks what is assigned, so that `scene.gravity = 3` fails here and not in a simulation."""
+        if key == "dim":
+            if type(value) is not int or value not in (2, 3):
+                raise SceneError(f"dim must be 2 or 3, got {value!r}")
+            if getattr(self, "dim", value) != value:
+                raise SceneError("dim of a scene cannot change: make a new scene")
+        elif key in ("gravity", "wind"):
+            value = vector(key, value, self.dim)
+        elif key in ("name", "description"):
+            value = text(key, value)
+        elif key == "simulation":
+            value = instance(key, value, Settings)
+        elif key not in (attribute for attribute, _ in KINDS.values()):
+            raise SceneError(f"a scene has no {key!r}; {did_you_mean(key, Scene.__annotations__)}")
+        object.__setattr__(self, key, value)
+
+    # --- what is in it
+
+    @property
+    def bodies(self) -> list[Body]:
+        """Soft bodies, then cloths, each in the order added."""
+        return [*self.soft_bodies, *self.cloths]
+
+    @property
+    def walls(self) -> list[Wall]:
+        """Grounds, then planes, then containers, each in the order added."""
+        return [*self.grounds, *self.planes, *self.containers]
+
+    @property
+    def names(self) -> list[str]:
+        """Of all bodies, then all walls."""
+        return [thing.name for thing in (*self.bodies, *self.walls)]
+
+    def __getitem__(self, name: str) -> Body | Wall:
+        for thing in (*self.bodies, *self.walls):
+            if thing.name == name:
+                return thing
+        raise SceneError(f"the scene has no {name!r}; {did_you_mean(name, self.names)}")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Scene):
+            return NotImplemented
+        return all(getattr(self, key) == getattr(other, key) for key in Scene.__annotations__)
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def __repr__(self) -> str:
+        return f"<Scene {self.name!r}: {self.dim}D, {', '.join(self.names) or 'empty'}>"
+
+    # --- building it
+
+    def add_soft_body(self, shape: Shape, **options: Any) -> SoftBody:
+        """Adds a closed body; the options are the fields of `SoftBody`."""
+        return cast(SoftBody, self._add("soft_body", {"shape": shape, **options}))
+
+    def add_cloth(self, shape: Shape, **options: Any) -> Cloth:
+        """Adds a sheet; the options are the fields of `Cloth`."""
+        return cast(Cloth, self._add("cloth", {"shape": shape, **options}))
+
+    def add_ground(self, height: float = 0.0, **options: Any) -> Ground:
+        """Adds a floor at this height (m); the options are the fields of `Ground`."""
+        return cast(Ground, self._add("ground", {"height": height, **options}))
+
+    def add_plane(self, point: Vector, normal: Vector, **options: Any) -> Plane:
+        """Adds a half space; the options are the fields of `Plane`."""
+        return cast(Plane, self._add("plane", {"point": point, "normal": normal, **options}))
+
+    def add_container(self, size: Vector, **options: Any) -> Container:
+        """Adds a box (2D: rectangle) seen from inside; the options are the fields of `Container`."""
+        return cast(Container, self._add("container", {"size": size, **options}))
+
+    def add_rigid_body(self, shape: Shape, **options: Any) -> NoReturn:
+        """Rigid bodies come later; until then this raises instead of doing nothing."""
+        raise SceneError("rigid bodies are not supported yet: leave add_rigid_body out")
+
+    def add(self, thing: Body | Wall) -> None:
+        """Adds a ready made body or wall; an empty name is filled in."""
+        for kind, (_, cls) in KINDS.items():
+            if isinstance(thing, cls):
+                with context(f"{kind} {thing.name!r}" if thing.name else kind):
+                    self._store(kind, thing)
+                return
+        raise SceneError(f"a scene holds soft bodies, cloths, grounds, planes and containers, got {thing!r}")
+
+    def _add(self, kind: str, options: Mapping[str, Any]) -> Body | Wall:
+        name = options.get("name")
+        with context(f"{kind} {name!r}" if isinstance(name, str) and name else kind):
+            return self._make(kind, options)
+
+    def _make(self, kind: str, options: Mapping[str, Any]) -> Body | Wall:
+        cls = KINDS[kind][1]
+        name = options.get("name", "")
+        if isinstance(name, str) and not name:
+            check_keys(cls, options)
+            options = {**options, "name": self._free_name(kind)}
+        return self._store(kind, toml.make(cls, options))
+
+    def _store(self, kind: str, thing: Body | Wall) -> Body | Wall:
+        if not thing.name:
+            thing = toml.changed(thing, ["name"], self._free_name(kind))
+        self._check(thing, self.names)
+        getattr(self, KINDS[kind][0]).append(thing)
+        return thing
+
+    def _free_name(self, kind: str) -> str:
+        """ "soft_body-1", "soft_body-2", ...; the first ground is just "ground"."""
+        count = len(getattr(self, KINDS[kind][0])) + 1
+        name = kind if kind == "ground" and count == 1 else f"{kind}-{count}"
+        while name in self.names:
+            count += 1
+            name = f"{kind}-{count}"
+        return name
+
+    def _check(self, thing: Body | Wall, taken: list[str]) -> None:
+        """Whether the thing fits into this scene beside those with the names `taken`."""
+        if thing.name in taken:
+            raise SceneError(f"the name {thing.name!r} is already used: choose another")
+        if thing.name in RESERVED:
+            raise SceneError(f"the name {thing.name!r} is reserved for the scene: choose another")
+        if isinstance(thing, Cloth) and self.dim != 3:
+            raise SceneError("cloth needs a 3D scene: set dim = 3")
+        if not isinstance(thing, Ground) and thing.dim != self.dim:
+            what = "shape" if isinstance(thing, Body) else "point" if isinstance(thing, Plane) else "size"
+            raise SceneError(f"{what} is {thing.dim}D but the scene has dim = {self.dim}: make them agree")
+
+    def check(self) -> None:
+        """Raises if the lists were changed by hand so that names or dimensions no longer fit."""
+        taken: list[str] = []
+        for kind, (attribute, cls) in KINDS.items():
+            for number, thing in enumerate(getattr(self, attribute), 1):
+                with context(f"{kind} number {number}"):
+                    self._check(instance("entry", thing, cls), taken)
+                taken.append(thing.name)
+
+    def set(self, path: str, value: Any) -> None:
+        """Changes one value by its path: `set("ball.springs.stiffness", "200")`, `set("gravity", (0, 0, -1.6))`.
+
+        A string is read as a TOML value where it is one (this is `--set` of the command line); "none" clears an
+        optional value. The first part of the path is a name in the scene, `simulation`, `gravity` or `wind`.
+        """
+        value = toml.parse_value(value) if isinstance(value, str) else value
+        head, *keys = text("path", path).split(".")
+        if head in HEAD and not keys:
+            setattr(self, head, value)
+        elif head == "simulation":
+            self.simulation = toml.changed(self.simulation, keys, value, head)
+        elif head not in self.names:
+            raise SceneError(f"set {path}: the scene has no {head!r}; {did_you_mean(head, [*self.names, *RESERVED])}")
+        else:
+            self._replace(head, keys, value)
+
+    def _replace(self, name: str, keys: list[str], value: Any) -> None:
+        for attribute, _ in KINDS.values():
+            things = getattr(self, attribute)
+            for index, old in enumerate(things):
+                if old.name == name:
+                    with context(name):
+                        new = toml.changed(old, keys, value)
+                        self._check(new, [other for other in self.names if other != name])
+                    things[index] = new
+                    return
+
+    # --- files
+
+    def to_toml(self, folder: str | os.PathLike[str] | None = None) -> str:
+        """The scene as TOML; `from_toml` gives an equal scene. Paths are written relative to `folder` if given."""
+        self.check()
+        base = None if folder is None else Path(folder)
+        document: dict[str, Any] = {key: getattr(self, key) for key in HEAD}
+        for key in ("description", "wind"):
+            if not document[key] or document[key] == (0.0,) * self.dim:
+                del document[key]
+        if settings := toml.encode(self.simulation):
+            document["simulation"] = settings
+        for kind, (attribute, _) in KINDS.items():
+            if things := getattr(self, attribute):
+                document[kind] = []
+                for thing in things:
+                    with context(f"{kind} {thing.name!r}"):
+                        document[kind].append(toml.encode(thing, base))
+        return toml.write(document)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the scene file: all of it, or (on an error) nothing."""
+        target = Path(path)
+        content = self.to_toml(target.parent)
+        part = target.with_name(f".{target.name}.{os.getpid()}.part")
+        try:
+            part.write_text(content, encoding="utf-8", newline="\n")
+            os.replace(part, target)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                part.unlink()
+            raise SceneError(f"{target}: cannot be written: {error.strerror or error}") from error
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Scene:
+        """Reads a scene file; paths in it are relative to its folder."""
+        source = Path(path)
+        try:
+            content = source.read_bytes().decode("utf-8")
+        except FileNotFoundError:
+            raise SceneError(f"{source}: no such file") from None
+        except OSError as error:
+            raise SceneError(f"{source}: cannot be read: {error.strerror or error}") from error
+        except UnicodeDecodeError as error:
+            raise SceneError(f"{source}: not a text file in UTF-8 (byte {error.start})") from None
+        return cls.from_toml(content, source.parent, str(source))
+
+    @classmethod
+    def from_toml(cls, content: str, folder: str | os.PathLike[str] | None = None, source: str = "<text>") -> Scene:
+        """The scene of a TOML text; `source` names it in errors, paths are relative to `folder`."""
+        with context(source):
+            document = toml.parse(text("scene", content))
+            base = None if folder is None else Path(folder)
+            for key in document:
+                if key == "rigid_body":
+                    raise SceneError("rigid_body: rigid bodies are not supported yet: leave [[rigid_body]] out")
+                if key not in (*RESERVED, *KINDS):
+                    raise SceneError(f"unknown key {key!r}; {did_you_mean(key, (*RESERVED, *KINDS))}")
+            scene = cls(**{key: document[key] for key in HEAD if key in document})
+            settings = document.get("simulation", {})
+            if not isinstance(settings, dict):
+                raise SceneError("simulation must be a table: write [simulation]")
+            with context("simulation"):
+                check_keys(Settings, settings)
+            scene.simulation = Settings(**settings)
+            for kind in KINDS:
+                scene._read(kind, document.get(kind, []), base)
+            return scene
+
+    def _read(self, kind: str, tables: Any, folder: Path | None) -> None:
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise SceneError(f"{kind} must be a list of tables: write [[{kind}]] above each")
+        for number, table in enumerate(tables, 1):
+            name = table.get("name")
+            where = (
+                f"{kind} {name!r} (number {number})" if isinstance(name, str) and name else f"{kind} number {number}"
+            )
+            with context(where):
+                self._make(kind, toml.decode(KINDS[kind][1], table, folder))

@@ -1,0 +1,207 @@
+"""Scene data to TOML and back: typed decoding with messages that name the field, and a minimal writer.
+
+Decoding walks the fields of the dataclasses, so a key of a scene file is always the name of the Python argument.
+Paths (mesh files, textures) are relative to the scene file in the file, and to the working directory in memory.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from turgor.errors import SceneError
+from turgor.scene.data import map_paths, plain
+from turgor.scene.validate import ZERO, check_keys, context
+from turgor.shapes.recipes import from_recipe
+from turgor.shapes.shape import Shape
+
+__all__ = ["changed", "decode", "encode", "make", "parse", "parse_value", "write"]
+
+# Written even when they have their default: what a reader of a scene file looks for first.
+ALWAYS = frozenset({"name", "shape", "at", "mass", "springs", "stiffness", "damping"})
+ZEROS = (ZERO, 0.0, (0.0, 0.0), (0.0, 0.0, 0.0))
+
+
+def parse(text: str) -> dict[str, Any]:
+    """TOML text to tables, with the parser's line and column in the message of an error."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SceneError(f"not valid TOML: {error}") from None
+    except RecursionError:
+        raise SceneError("not valid TOML: nested too deeply") from None
+
+
+def parse_value(text: str) -> Any:
+    """A value in TOML syntax (`3`, `[0, 0, 1]`, `{ gauge = 200 }`); anything else is a plain string."""
+    try:
+        document = tomllib.loads(f"value = {text}")
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text
+    return document["value"] if len(document) == 1 else text
+
+
+def _parts(hint: Any) -> tuple[Any, ...]:
+    """The members of a union, or the type itself."""
+    return get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+
+
+def _table_type(hint: Any) -> type[Any] | None:
+    """The dataclass that a field holds, or None for a plain value."""
+    return next((part for part in _parts(hint) if is_dataclass(part) and isinstance(part, type)), None)
+
+
+def make(cls: type[Any], values: Mapping[str, Any]) -> Any:
+    """`cls(**values)`, with a SceneError for an unknown or a missing field."""
+    check_keys(cls, values)
+    for entry in fields(cls):
+        if entry.name not in values and entry.default is MISSING and entry.default_factory is MISSING:
+            example = ", for example { icosphere = { radius = 0.5 } }" if entry.name == "shape" else ""
+            raise SceneError(f"{entry.name!r} is missing: give {entry.name}{example}")
+    return cls(**values)
+
+
+def decode(cls: type[Any], table: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
+    """The arguments of `cls` from a TOML table; paths in it are relative to `folder`."""
+    check_keys(cls, table)
+    hints = get_type_hints(cls)
+    return {key: _decode_value(key, hints[key], value, folder) for key, value in table.items()}
+
+
+def _decode_value(key: str, hint: Any, value: Any, folder: Path | None) -> Any:
+    kind = _table_type(hint)
+    if kind is None:
+        return _joined(value, folder) if key == "texture" and isinstance(value, str) and value else value
+    if isinstance(value, kind):
+        return value
+    if not isinstance(value, Mapping):
+        example = "{ icosphere = { radius = 0.5 } }" if kind is Shape else f"{{ {fields(kind)[0].name} = ... }}"
+        raise SceneError(f"{key} must be a table such as {example}, got {value!r}")
+    if kind is Shape:
+        with context(key):
+            return from_recipe(map_paths(value, lambda path: _joined(path, folder)), None)
+    with context(key):
+        check_keys(kind, value)
+    return make(kind, decode(kind, value, folder))
+
+
+def _joined(path: str, folder: Path | None) -> str:
+    return path if folder is None else os.path.normpath(os.path.join(folder, path))
+
+
+def changed(thing: Any, keys: Sequence[str], value: Any, where: str = "") -> Any:
+    """A copy of the dataclass `thing` with the field at the path `keys` replaced and everything checked again."""
+    cls = type(thing)
+    if not keys:
+        raise SceneError(f"say which value to set; known: {', '.join(entry.name for entry in fields(cls))}")
+    key, *rest = keys
+    if where:
+        with context(where):
+            check_keys(cls, [key])
+    else:
+        check_keys(cls, [key])
+    hint, current = get_type_hints(cls)[key], getattr(thing, key)
+    kind = _table_type(hint)
+    if not rest:
+        nothing = isinstance(value, str) and value == "none" and types.NoneType in _parts(hint)
+        return replace(thing, **{key: None if nothing else _decode_value(key, hint, value, None)})
+    if kind is None:
+        raise SceneError(f"{key} has no parts: set {key} itself, as a whole")
+    if kind is Shape:
+        new = _decode_value(key, hint, _with_entry(plain(current.recipe), rest, value), None)
+    elif current is None and len(rest) == 1:
+        new = _decode_value(key, hint, {rest[0]: value}, None)
+    elif current is None:
+        raise SceneError(f"{key} is not set: set {key} as a whole, as a table")
+    else:
+        new = changed(current, rest, value, key)
+    return replace(thing, **{key: new})
+
+
+def _with_entry(table: Any, keys: Sequence[str], value: Any) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        raise SceneError(f"shape has no part {keys[0]!r}: set the whole shape as a table")
+    key, *rest = keys
+    return {**table, key: _with_entry(table.get(key), rest, value) if rest else value}
+
+
+def encode(thing: Any, folder: Path | None = None) -> dict[str, Any]:
+    """The TOML table of a dataclass: the fields that differ from their defaults and those always wanted."""
+    table: dict[str, Any] = {}
+    for entry in sorted(fields(thing), key=lambda entry: entry.name != "name"):  # the name first
+        value = getattr(thing, entry.name)
+        if value is None or (entry.name not in ALWAYS and _is_default(entry, value)):
+            continue
+        if isinstance(value, Shape):
+            value = plain(value.recipe)
+            if not value:
+                raise SceneError("shape has no recipe and cannot be written: make it with a function of turgor.shapes")
+            value = map_paths(value, lambda path: _relative(path, folder))
+        elif is_dataclass(value):
+            value = encode(value, folder)
+        elif entry.name == "texture":
+            value = _relative(value, folder)
+        table[entry.name] = value
+    return table
+
+
+def _is_default(entry: Field[Any], value: Any) -> bool:
+    return bool(value in ZEROS if entry.default == ZERO else value == entry.default)
+
+
+def _relative(path: str, folder: Path | None) -> str:
+    """The path as written into a file in `folder`: relative, unless it was absolute and lies elsewhere."""
+    if folder is None:
+        return path
+    try:
+        relative = os.path.relpath(path, folder)
+    except ValueError:  # another drive
+        return os.path.abspath(path)
+    outside = relative.split(os.sep)[0] == os.pardir
+    return path if outside and os.path.isabs(path) else Path(relative).as_posix()
+
+
+def write(document: Mapping[str, Any]) -> str:
+    """TOML text: plain values first, then tables, then arrays of tables; what lies deeper is inline."""
+    lines = [f"{key} = {_inline(value)}" for key, value in document.items() if not _is_section(value)]
+    for key, value in document.items():
+        if not _is_section(value):
+            continue
+        title = f"[{key}]" if isinstance(value, dict) else f"[[{key}]]"
+        for table in [value] if isinstance(value, dict) else value:
+            lines += ["", title, *(f"{name} = {_inline(entry)}" for name, entry in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _is_section(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)  # the shortest text that reads back as the same number
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_inline(entry) for entry in value)}]"
+    if isinstance(value, dict):
+        inner = ", ".join(f"{_key(key)} = {_inline(entry)}" for key, entry in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    raise SceneError(f"a {type(value).__name__} cannot be written to a scene file: {value!r}")
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda match: f"\\u{ord(match[0]):04x}", escaped) + '"'
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _quoted(key)

@@ -1,0 +1,141 @@
+"""Triangles from a mesh file: OBJ, STL, PLY, OFF and GLB. Whatever the bytes are, the answer is arrays or MeshError."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from turgor.errors import MeshError
+from turgor.shapes.arguments import MAX_VERTICES
+from turgor.shapes.shape import FloatArray
+
+__all__ = ["FORMATS", "MAX_BYTES", "read"]
+
+FORMATS = ("glb", "obj", "off", "ply", "stl")
+# A text mesh takes about ten times its size in memory while it is read: 512 MB is what a laptop can still hold, and
+# more than a mesh of ten million faces needs in a binary format.
+MAX_BYTES = 512 * 1024**2
+
+
+def read(path: str | os.PathLike[str]) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.int64]]]:
+    """Vertices (n, 3) and triangles (m, 3) as the file has them: polygons cut into triangles, parts of a scene joined.
+
+    Raises MeshError that names the file when it is missing, empty, damaged, too large or of an unknown format.
+    """
+    path = Path(path)
+    form = path.suffix.lower().lstrip(".")
+    data = _bytes(path, form)
+    _compare_with_header(path, form, data)
+    try:
+        vertices, faces = _off(data) if form == "off" else _trimesh(data, form)
+    except MeshError as error:
+        raise MeshError(f"{path}: {error}") from None
+    except IndexError:
+        raise MeshError(f"{path}: damaged, a face names a vertex that does not exist; export it again") from None
+    except (Exception, RecursionError) as error:  # a parser given arbitrary bytes may raise anything
+        reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
+        raise MeshError(f"{path}: not a readable {form.upper()} file, damaged or truncated ({reason})") from None
+    if not len(vertices) and not len(faces):
+        raise MeshError(f"{path}: no mesh was found in it; is it really {form.upper()}?")
+    return vertices, faces
+
+
+def _bytes(path: Path, form: str) -> bytes:
+    """The content of the file, once its name, kind and size are acceptable."""
+    known = ", ".join("." + name for name in FORMATS)
+    try:
+        if path.is_dir():
+            raise MeshError(f"{path}: is a folder, not a mesh file; name a file in it ({known})")
+        if not path.exists():
+            raise MeshError(f"{path}: no such file")
+        if form not in FORMATS:
+            raise MeshError(f"{path}: unknown mesh format {path.suffix or '(no ending)'!r}; use one of {known}")
+        if not path.is_file():
+            raise MeshError(f"{path}: is not a regular file")
+        size = path.stat().st_size
+        if size == 0:
+            raise MeshError(f"{path}: the file is empty; export the mesh again")
+        if size > MAX_BYTES:
+            raise MeshError(
+                f"{path}: {size / 1e6:,.0f} MB is more than the limit of {MAX_BYTES / 1e6:,.0f} MB; simplify it"
+            )
+        return path.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        raise MeshError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+
+
+def _compare_with_header(path: Path, form: str, data: bytes) -> None:
+    """Refuse a file that announces more than its bytes can hold, before a parser takes memory for it."""
+    announced = 0
+    try:
+        if form == "ply":
+            head = data[: max(0, data.find(b"end_header"))]
+            for line in head.decode("ascii", "replace").splitlines():
+                if line.startswith("element"):
+                    announced += int(line.split()[2])
+            lines = data.count(b"\n", len(head))  # in text, one for each vertex and face
+            if b"format ascii" in head and announced > lines:
+                raise MeshError(
+                    f"{path}: damaged or truncated, it announces {announced:,} vertices and faces "
+                    f"but has only {lines:,} lines of data"
+                )
+        elif form == "stl" and not (data.lstrip()[:5].lower() == b"solid" and b"facet" in data[:2000].lower()):
+            announced = 50 * struct.unpack("<I", data[80:84])[0] + 84  # bytes: 80 of header, the count, 50 a triangle
+        elif form == "glb":
+            announced = struct.unpack("<I", data[8:12])[0]
+            (length,) = struct.unpack("<I", data[12:16])
+            accessors = json.loads(data[20 : 20 + length]).get("accessors", [])
+            announced = max([announced, *(int(a.get("count", 0)) for a in accessors)])
+    except (ValueError, IndexError, struct.error, AttributeError, TypeError, RecursionError):
+        raise MeshError(f"{path}: not a readable {form.upper()} file: its header is damaged or cut short") from None
+    if announced > len(data):
+        what = "bytes" if form in ("stl", "glb") else "vertices and faces"
+        raise MeshError(
+            f"{path}: damaged or truncated, it announces {announced:,} {what} but has only {len(data):,} bytes"
+        )
+
+
+def _trimesh(data: bytes, form: str) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.int64]]]:
+    """Everything but OFF, through trimesh; materials and textures are not read, transforms are applied."""
+    import trimesh
+
+    options: dict[str, Any] = {"skip_materials": True} if form in ("obj", "glb") else {}
+    scene = trimesh.load_scene(io.BytesIO(data), file_type=form, process=False, **options)
+    mesh = scene.to_mesh()
+    if not len(mesh.faces):
+        points = sum(len(part.vertices) for part in scene.geometry.values() if hasattr(part, "vertices"))
+        if points:
+            raise MeshError(f"a point cloud of {points:,} points without faces; export it with triangles")
+    return np.array(mesh.vertices, np.float64), np.array(mesh.faces, np.int64)
+
+
+def _off(data: bytes) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.int64]]]:
+    """Object File Format, with polygons of any size (fanned) and extra columns (normals, colours) ignored."""
+    lines = [line.split("#")[0].split() for line in data.decode("ascii", "replace").splitlines()]
+    rows = [line for line in lines if line]
+    if not rows or not rows[0][0].upper().endswith("OFF"):
+        raise MeshError("does not start with OFF; is it really an OFF file?")
+    counts = rows[0][1:] or rows[1]
+    body = rows[1:] if rows[0][1:] else rows[2:]
+    vertex_count, face_count = int(counts[0]), int(counts[1])
+    if min(vertex_count, face_count) < 0 or vertex_count + face_count > min(len(body), 2 * MAX_VERTICES):
+        raise MeshError(
+            f"damaged or truncated, it announces {vertex_count:,} vertices and {face_count:,} faces "
+            f"but has only {len(body):,} lines of data"
+        )
+    if vertex_count and not face_count:
+        raise MeshError(f"a point cloud of {vertex_count:,} points without faces; export it with triangles")
+    vertices = np.array([row[:3] for row in body[:vertex_count]], np.float64).reshape(-1, 3)
+    faces = []
+    for row in body[vertex_count : vertex_count + face_count]:
+        ring = [int(index) for index in row[1 : 1 + int(row[0])]]
+        if len(ring) != int(row[0]):
+            raise MeshError("damaged or truncated, a face has fewer corners than it announces")
+        faces += [(ring[0], ring[i], ring[i + 1]) for i in range(1, len(ring) - 1)]
+    return vertices, np.array(faces, np.int64).reshape(-1, 3)

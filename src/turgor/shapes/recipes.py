@@ -1,0 +1,67 @@
+"""Recipes: a shape as plain data, {name: {arguments}} or {"file": path}, the way a scene file stores it."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from turgor.errors import MeshError
+from turgor.shapes.files import load, mesh
+from turgor.shapes.letters import letter
+from turgor.shapes.outlines import circle, outline, polygon, star
+from turgor.shapes.shape import Shape
+from turgor.shapes.sheets import sheet
+from turgor.shapes.surfaces import box, capsule, icosphere, torus, uv_sphere
+
+__all__ = ["MAKERS", "from_recipe"]
+
+MAKERS: dict[str, Callable[..., Shape]] = {
+    maker.__name__: maker
+    for maker in (
+        box, capsule, circle, icosphere, letter, mesh, outline, polygon, sheet, star, torus, uv_sphere,
+    )
+}  # fmt: skip
+
+
+def from_recipe(recipe: Mapping[str, Any], folder: str | Path | None = None) -> Shape:
+    """The shape that a recipe describes: the inverse of Shape.recipe. Files are looked up relative to `folder`."""
+    if not isinstance(recipe, Mapping) or not recipe:
+        raise MeshError(f"a shape must be a table such as {{ icosphere = {{ radius = 0.5 }} }}, got {recipe!r}")
+    if "file" in recipe:
+        options = {name: value for name, value in recipe.items() if name != "file"}
+        _known_arguments("file", options, [name for name in _parameters(load) if name not in ("path", "folder")])
+        return load(recipe["file"], folder=folder, **options)
+    if len(recipe) != 1:
+        raise MeshError(
+            f"a shape must have one name, got {len(recipe)}: {', '.join(map(str, recipe))}; keep one of them"
+        )
+    name, arguments = next(iter(recipe.items()))
+    if name not in MAKERS:
+        raise MeshError(f"unknown shape {name!r}{_suggestion(name, [*MAKERS, 'file'])}")
+    if not isinstance(arguments, Mapping):
+        raise MeshError(f"{name}: arguments must be a table, such as {{ {name} = {{ }} }}, got {arguments!r}")
+    maker = MAKERS[name]
+    _known_arguments(name, arguments, _parameters(maker))
+    for key, parameter in inspect.signature(maker).parameters.items():
+        if parameter.default is parameter.empty and key not in arguments:
+            raise MeshError(f"{name}: the argument {key!r} is missing")
+    return maker(**arguments)
+
+
+def _parameters(maker: Callable[..., Any]) -> list[str]:
+    return list(inspect.signature(maker).parameters)
+
+
+def _known_arguments(shape: str, arguments: Mapping[str, Any], known: list[str]) -> None:
+    for name in arguments:
+        if name not in known:
+            raise MeshError(f"{shape}: unknown argument {name!r}{_suggestion(name, known)}")
+
+
+def _suggestion(name: Any, known: Iterable[str]) -> str:
+    """'; did you mean X?' when one is close, else the whole list."""
+    close = difflib.get_close_matches(str(name), list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(sorted(known))}"

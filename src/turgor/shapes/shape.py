@@ -1,0 +1,78 @@
+"""The one type all shape functions return: a surface in 3D, an outline in 2D, or a sheet of cloth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from turgor.errors import MeshError
+
+__all__ = ["Shape"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """Vertices and the elements that join them.
+
+    A closed 3D surface has triangles, counter-clockwise seen from outside. A closed 2D outline has segments
+    (i, i+1), counter-clockwise, so that the outside is on the right of each. A sheet is an open 3D surface.
+    `recipe` is how to make the shape again (function name and arguments): it is what a scene file stores.
+    """
+
+    vertices: FloatArray  # (n, dim) metres
+    faces: IntArray  # (m, dim) vertex indices
+    kind: str  # "surface" | "outline" | "sheet"
+    recipe: Mapping[str, Any]  # {"icosphere": {"radius": 0.5, "subdivisions": 2}}; {"file": "cat.obj"}
+    extra_springs: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.int32))  # (s, 2) beyond face edges
+    groups: Mapping[str, IntArray] = field(default_factory=dict)  # named vertex sets, for pins
+    uv: FloatArray | None = None  # (n, 2) texture coordinates
+
+    def __post_init__(self) -> None:
+        vertices = np.ascontiguousarray(self.vertices, dtype=np.float64)
+        faces = np.ascontiguousarray(self.faces, dtype=np.int32)
+        if vertices.ndim != 2 or vertices.shape[1] not in (2, 3):
+            raise MeshError(f"vertices must have shape (n, 2) or (n, 3), got {vertices.shape}")
+        if faces.ndim != 2 or faces.shape[1] != vertices.shape[1]:
+            raise MeshError(f"faces must have shape (m, {vertices.shape[1]}), got {faces.shape}")
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "faces", faces)
+
+    @property
+    def dim(self) -> int:
+        """2 or 3."""
+        return int(self.vertices.shape[1])
+
+    @property
+    def closed(self) -> bool:
+        """Whether the shape can hold gas."""
+        return self.kind != "sheet"
+
+    @property
+    def edges(self) -> IntArray:
+        """(e, 2) unique edges of the faces, smaller index first, sorted."""
+        if self.dim == 2:
+            pairs = self.faces
+        else:
+            pairs = np.concatenate([self.faces[:, [0, 1]], self.faces[:, [1, 2]], self.faces[:, [2, 0]]])
+        n = np.int64(max(1, len(self.vertices)))
+        keys = np.unique(pairs.min(axis=1).astype(np.int64) * n + pairs.max(axis=1))  # 20 times faster than axis=0
+        return np.stack([keys // n, keys % n], axis=1).astype(np.int32)
+
+    @property
+    def volume(self) -> float:
+        """Enclosed volume (3D, signed tetrahedra; m³) or area (2D, Gauss; m²); negative if inverted.
+
+        Summed about the centroid, so that it is as exact far from the origin.
+        """
+        corners = (self.vertices - self.vertices.mean(axis=0))[self.faces]
+        if self.dim == 2:
+            (x0, y0), (x1, y1) = corners[:, 0].T, corners[:, 1].T
+            return float(0.5 * np.sum(x0 * y1 - x1 * y0))
+        return float(np.einsum("ij,ij->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0)

@@ -1,0 +1,5 @@
+"""Running a scene."""
+
+from turgor.simulation.simulation import Simulation
+
+__all__ = ["Simulation"]

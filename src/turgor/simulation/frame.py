@@ -1,0 +1,73 @@
+"""What a simulation shows to the outside: the layout (once) and a frame (per time). Sinks need nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["BodyLayout", "Frame", "Layout", "WallLayout"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class BodyLayout:
+    """Where one body lives in a frame's arrays; vertices are in the order of the user's shape."""
+
+    name: str
+    kind: str  # "soft" | "cloth" | "rigid"
+    start: int  # first vertex in Frame.positions
+    count: int  # number of vertices
+    faces: IntArray  # (m, 3) triangles in 3D, (m, 2) segments in 2D; indices local to the body
+    uv: FloatArray | None = None  # (count, 2) texture coordinates, cloth only
+    color: tuple[float, float, float] | None = None  # RGB in 0..1; None: the viewer chooses
+
+
+@dataclass(frozen=True)
+class WallLayout:
+    """A wall to draw. Its pose at a given time is in Frame.walls, in the same order."""
+
+    name: str
+    kind: str  # "ground" | "plane" | "container"
+    normal: tuple[float, ...]  # towards the free side at time 0; unused for a container
+    size: tuple[float, ...]  # container: inner side lengths (dim,), metres; else ()
+
+
+@dataclass(frozen=True)
+class WallPose:
+    """Where a wall is now."""
+
+    position: FloatArray  # (dim,) a point on the plane, or the container's centre, metres
+    rotation: FloatArray  # (dim, dim) rotation matrix since time 0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Everything about a simulation that does not change from frame to frame."""
+
+    scene: str  # name of the scene
+    dim: int  # 2 or 3
+    fps: float  # frames per simulated second
+    bodies: tuple[BodyLayout, ...]
+    walls: tuple[WallLayout, ...] = ()
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices of one world."""
+        return sum(body.count for body in self.bodies)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One world at one time."""
+
+    index: int  # frame number, 0 = initial state
+    time: float  # seconds
+    positions: FloatArray  # (vertices, dim) metres
+    velocities: FloatArray  # (vertices, dim) metres per second
+    volumes: FloatArray  # (bodies,) m³ (m² in 2D); nan for a body without gas
+    pressures: FloatArray  # (bodies,) absolute pressure, Pa (N/m in 2D); nan for a body without gas
+    walls: tuple[WallPose, ...] = field(default=())

@@ -1,0 +1,488 @@
+"""A running simulation: what the user holds in the hand."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import warp as wp
+
+from turgor import sinks
+from turgor.diagnose.contacts import Contacts, wall_contacts
+from turgor.diagnose.energy import Energy, energy
+from turgor.errors import SceneError, UnstableError
+from turgor.kernel import numbers, start_warp
+from turgor.model.model import BODY_PARAMETERS, Model
+from turgor.model.state import State
+from turgor.scene.data import SoftBody
+from turgor.scene.scene import Scene
+from turgor.scene.settings import Settings
+from turgor.simulation.body import BodyView
+from turgor.simulation.frame import BodyLayout, Frame, Layout, WallLayout, WallPose
+from turgor.simulation.progress import Progress, shown
+from turgor.simulation.step import Step
+from turgor.solvers import stability
+from turgor.solvers.schemes import SCHEMES
+
+__all__ = ["Simulation"]
+
+FloatArray = npt.NDArray[np.float64]
+Record = str | os.PathLike[str] | sinks.Sink
+
+GPU_CHECK = 30  # frames between looks at the status on a GPU: a look waits for the device
+
+
+class Simulation:
+    """Runs a scene. Arguments left out are taken from the scene's own settings.
+
+    With `worlds=N`, N copies run at once; parameters of bodies can then be set per world, and all quantities get a
+    leading axis of length N. All worlds share the number of substeps, set by the most demanding one.
+    ledger: also sum up what damping takes and what wind, pumps, hands and walls put in (slower).
+    assembly: how forces reach the vertices; "auto" scatters on the CPU and gathers on a GPU (docs/architecture.md).
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        device: str = "cpu",
+        *,
+        solver: str | None = None,
+        fps: float | None = None,
+        substeps: int | str | None = None,
+        contact: str | None = None,
+        precision: str | None = None,
+        max_substeps: int | None = None,
+        worlds: int = 1,
+        ledger: bool = False,
+        assembly: str = "auto",
+    ) -> None:
+        if not isinstance(scene, Scene):
+            raise SceneError(f"Simulation needs a turgor.Scene, got {type(scene).__name__}")
+        scene.check()
+        if isinstance(worlds, bool) or not isinstance(worlds, int) or worlds < 1:
+            raise SceneError(f"worlds must be a whole number >= 1, got {worlds!r}")
+        given: dict[str, Any] = {
+            "solver": solver, "fps": fps, "substeps": substeps, "contact": contact, "precision": precision,
+            "max_substeps": max_substeps,
+        }  # fmt: skip
+        self.scene = scene
+        self.settings: Settings = replace(scene.simulation, **{k: v for k, v in given.items() if v is not None})
+        self.worlds = worlds
+        self.ledger = bool(ledger)
+        if assembly not in ("auto", "scatter", "gather"):
+            raise SceneError(f"assembly must be 'auto', 'scatter' or 'gather', got {assembly!r}")
+        self._device = _device(device)
+        self.model = Model(scene, numbers(scene.dim, self.settings.precision), worlds, self._device)
+        scheme = SCHEMES[self.settings.solver]
+        self.state = State(self.model, len(scheme.weights))
+        fixed = self.settings.substeps if isinstance(self.settings.substeps, int) else None
+        self._step = Step(
+            self.model, self.state, scheme,
+            fps=self.settings.fps, substeps=fixed, max_substeps=self.settings.max_substeps, ledger=self.ledger,
+            gathers=self.model.fans_known and (self._device.is_cuda if assembly == "auto" else assembly == "gather"),
+        )  # fmt: skip
+        self.frame_index = 0
+        kelvin = [body.gas.temperature if isinstance(body, SoftBody) and body.gas else 293.15 for body in scene.bodies]
+        self.temperatures = np.tile(np.array(kelvin), (worlds, 1))  # (worlds, bodies) K
+        self._views = {body.name: BodyView(self, body.name) for body in self.model.bodies}
+        self._forces: FloatArray | None = None  # also says that volume and pressure are of now
+        self._settle()
+
+    # running --------------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Advance by one frame. Raises UnstableError if it diverges; the state is then that of the last good frame."""
+        self._forces = None
+        self._step.run()
+        self.frame_index += 1
+        if self._device.is_cpu or self.frame_index % GPU_CHECK == 0:
+            self.ensure_fine()
+
+    def run(
+        self,
+        seconds: float | None = None,
+        *,
+        record: Record | Sequence[Record] | None = None,
+        progress: bool | Progress = False,
+    ) -> None:
+        """Advance by `seconds` (the scene's own duration if left out), frame by frame.
+
+        record: files (format by ending) or sinks, which get the present state and then every frame of the first world.
+        progress: True for a bar on stderr, or a function of (frames done, frames in all).
+        """
+        duration = self.settings.seconds if seconds is None else seconds
+        if not math.isfinite(duration) or duration < 0.0:
+            raise SceneError(f"seconds must be finite and >= 0, got {seconds!r}")
+        frames = round(duration * self.settings.fps)
+        outputs = [self._open(entry) for entry in _as_list(record)]
+        finished = False
+        try:
+            with shown(progress, self.scene.name, self.settings.fps) as report:
+                for output in outputs:
+                    output.add(self.frame())
+                for done in range(1, frames + 1):
+                    self.step()
+                    if outputs:
+                        frame = self.frame()
+                        for output in outputs:
+                            output.add(frame)
+                    report(done, frames)
+            self.ensure_fine()
+            finished = True
+        finally:
+            for output in outputs:
+                output.close(finished)
+
+    def ensure_fine(self) -> None:
+        """Raise UnstableError if a frame has failed since the last look."""
+        status, culprit = (int(value) for value in self.state.status.numpy())
+        if status == stability.FINE:
+            return
+        body = self.model.bodies[culprit % len(self.model.bodies)]
+        time = self.time
+        self.frame_index = round(time * self.settings.fps)
+        where = f"body {body.name!r} at t = {time:.4g} s"
+        if status == stability.TOO_STIFF:
+            needed = int(self.state.substeps.numpy()[0])
+            raise UnstableError(
+                f"{where} needs {_count(needed)} substeps per frame with solver {self.settings.solver!r}, more than "
+                f"max_substeps = {self.settings.max_substeps}: lower its stiffness, damping or gas pressure, raise its "
+                f"mass, raise fps or max_substeps{_better_solver(self.settings.solver)}"
+            )
+        remedy = (
+            f"raise substeps (now {self.settings.substeps}) or use substeps='auto'"
+            if self._step.fixed is not None
+            else "lower its stiffness or gas pressure, raise its mass, or give a larger fixed number of substeps"
+        )
+        raise UnstableError(f"{where} diverged with solver {self.settings.solver!r}: {remedy}")
+
+    # looking --------------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, name: str) -> BodyView:
+        try:
+            return self._views[name]
+        except KeyError:
+            raise SceneError(f"no body {name!r}; there are: {', '.join(self._views) or 'none'}") from None
+
+    @property
+    def device(self) -> str:
+        """Where it runs: "cpu" or "cuda:0"."""
+        return str(self._device)
+
+    @property
+    def solver(self) -> str:
+        """Name of the integrator."""
+        return self.settings.solver
+
+    @property
+    def precision(self) -> str:
+        """ "single" or "double"."""
+        return self.settings.precision
+
+    @property
+    def time(self) -> float:
+        """Simulated seconds since the start."""
+        return float(self.state.clock.numpy()[0])
+
+    @property
+    def substeps(self) -> int:
+        """Substeps of the last frame (0 before the first)."""
+        return int(self.state.substeps.numpy()[0])
+
+    @property
+    def vertices(self) -> int:
+        """Vertices of one world."""
+        return self.model.vertices
+
+    @property
+    def finite(self) -> bool:
+        """Whether all positions and velocities are finite numbers."""
+        return bool(np.isfinite(self.state.x.numpy()).all() and np.isfinite(self.state.v.numpy()).all())
+
+    @property
+    def positions(self) -> FloatArray:
+        """(vertices, dim) m of all bodies, each in the order of its shape; (worlds, vertices, dim) for many worlds."""
+        return self._to_user(self.state.x) + self.model.anchor
+
+    @property
+    def velocities(self) -> FloatArray:
+        """(vertices, dim) m/s, as `positions`."""
+        return self._to_user(self.state.v)
+
+    def forces(self) -> FloatArray:
+        """(vertices, dim) N: the total force on each point at the present state, as `positions`."""
+        self.measure()
+        assert self._forces is not None
+        return self._forces
+
+    def measure(self) -> None:
+        """Bring forces, volumes and pressures up to the present state (else they are those of the last substep)."""
+        self.ensure_fine()
+        if self._forces is None:
+            self._forces = self._to_user(self._step.forces()) if self.vertices else np.zeros((0, self.scene.dim))
+
+    def energy(self) -> Energy:
+        """The energy ledger, J. `dissipated` and `work` are kept only with `ledger=True`, and are nan otherwise."""
+        self.measure()
+        shape = (self.worlds, -1)
+        x = np.asarray(self.state.x.numpy(), np.float64).reshape(*shape, self.scene.dim) + self.model.anchor
+        v = np.asarray(self.state.v.numpy(), np.float64).reshape(*shape, self.scene.dim)
+        volume = np.asarray(self.state.volume.numpy(), np.float64).reshape(shape)
+        unknown = np.full(self.worlds, math.nan)
+        losses = self._step.losses() if self.ledger else (unknown, unknown)
+        return energy(self.model, x, v, volume, self.time, losses)
+
+    def contacts(self) -> Contacts:
+        """Points that touch walls, and the deepest penetration."""
+        walls = self.model.walls
+        x = np.asarray(self.state.x.numpy(), np.float64)
+        sizes = [part.size for part in self.model.parts]
+        resolution = 1e-5 * max(sizes, default=0.0)
+        return wall_contacts(x, walls.normal.numpy().astype(float), walls.point.numpy().astype(float), resolution)
+
+    # changing -------------------------------------------------------------------------------------------------------
+
+    def grab(
+        self, body: str, vertex: int, target: Sequence[float], stiffness: float = 50.0, damping: float | None = None
+    ) -> None:
+        """Pull a vertex of a body to a target (m) as on a rubber band of `stiffness` N/m; one per body, in all worlds.
+
+        damping: N s/m; left out, it is critical for the pulled point. Call again to move the target.
+        """
+        view = self[body]
+        part = self.model.parts[view._index]
+        if isinstance(vertex, bool) or not 0 <= vertex < len(part.order):
+            raise SceneError(f"grab: {body!r} has vertices 0 to {len(part.order) - 1}, got {vertex!r}")
+        goal = np.asarray(target, np.float64)
+        if goal.shape != (self.scene.dim,) or not np.all(np.isfinite(goal)):
+            raise SceneError(f"grab: target must be {self.scene.dim} finite numbers, got {target!r}")
+        if not (math.isfinite(stiffness) and stiffness >= 0.0):
+            raise SceneError(f"grab: stiffness must be >= 0, got {stiffness!r}")
+        place = int(self.model.internal[self.model.starts[view._index] + vertex])
+        mass = float(self.model.mass_host[place])
+        values = {
+            "grab_vertex": place + np.arange(self.worlds) * self.model.vertices,
+            "grab_target": np.tile(goal - self.model.anchor, (self.worlds, 1)),
+            "grab_stiffness": np.full(self.worlds, stiffness),
+            "grab_damping": np.full(self.worlds, 2.0 * math.sqrt(stiffness * mass) if damping is None else damping),
+        }
+        self._set_grab(view._index, values)
+
+    def release(self, body: str | None = None) -> None:
+        """Let go of a body, or of all."""
+        for name in self._views if body is None else [body]:
+            self._set_grab(self[name]._index, {"grab_vertex": np.full(self.worlds, -1)})
+
+    def _set_grab(self, index: int, values: dict[str, Any]) -> None:
+        for name, value in values.items():
+            array = getattr(self.state, name)
+            table = array.numpy().copy()
+            table[index :: len(self.model.parts)] = value
+            array.assign(table)
+        self._forces = None
+
+    @property
+    def gravity(self) -> FloatArray:
+        """(dim,) m/s², or (worlds, dim). May be set."""
+        return self._world_vector(self.model.gravity)
+
+    @gravity.setter
+    def gravity(self, value: Any) -> None:
+        self._set_world_vector(self.model.gravity, "gravity", value)
+
+    @property
+    def wind(self) -> FloatArray:
+        """(dim,) m/s, or (worlds, dim). May be set."""
+        return self._world_vector(self.model.wind)
+
+    @wind.setter
+    def wind(self, value: Any) -> None:
+        self._set_world_vector(self.model.wind, "wind", value)
+
+    def _world_vector(self, array: Any) -> FloatArray:
+        table = np.asarray(array.numpy(), np.float64)
+        return np.asarray(table[0] if self.worlds == 1 else table)
+
+    def _set_world_vector(self, array: Any, name: str, value: Any) -> None:
+        try:
+            table = np.broadcast_to(np.asarray(value, np.float64), (self.worlds, self.scene.dim))
+        except (TypeError, ValueError):
+            raise SceneError(f"{name} must be {self.scene.dim} numbers (or that per world), got {value!r}") from None
+        if not np.all(np.isfinite(table)):
+            raise SceneError(f"{name} must be finite, got {value!r}")
+        array.assign(np.ascontiguousarray(table, self.model.numbers.dtype))
+        self._forces = None
+
+    def parameters_changed(self, body: int, name: str) -> None:
+        """A parameter of a body was set: forces are to be measured anew, and some stages may be needed from now on."""
+        self._forces = None
+        if name == "bending" and not len(self.model.parts[body].hinges) and np.any(self.model.bending.numpy()):
+            raise SceneError("bending can be changed only for a body that was described with bending > 0")
+        if name == "wind_drag" and not self.model.windy:
+            self.model.windy = True
+            self._step.graph = None
+
+    def state_changed(self) -> None:
+        """Positions or velocities were set."""
+        self._forces = None
+
+    # for sinks ------------------------------------------------------------------------------------------------------
+
+    @property
+    def layout(self) -> Layout:
+        """What does not change from frame to frame, for recorders and viewers."""
+        bodies = []
+        for body, start in zip(self.model.bodies, self.model.starts, strict=False):
+            shape = body.shape
+            kind = "soft" if isinstance(body, SoftBody) else "cloth"
+            bodies.append(
+                BodyLayout(body.name, kind, int(start), len(shape.vertices), shape.faces, shape.uv, body.color)
+            )
+        walls = [_wall_layout(wall, self.scene.dim) for wall in self.scene.walls]
+        return Layout(self.scene.name, self.scene.dim, self.settings.fps, tuple(bodies), tuple(walls))
+
+    def frame(self) -> Frame:
+        """The first world now."""
+        self.measure()
+        first = slice(None) if self.worlds == 1 else 0
+        count = len(self.model.parts)
+        gas = np.array([isinstance(body, SoftBody) and body.gas is not None for body in self.model.bodies], bool)
+
+        def per_body(array: Any) -> FloatArray:
+            return np.where(gas, np.asarray(array.numpy()[:count], np.float64), math.nan)
+
+        return Frame(
+            self.frame_index, self.time, self.positions[first], self.velocities[first],
+            per_body(self.state.volume), per_body(self.state.pressure), self._wall_poses(),
+        )  # fmt: skip
+
+    def _wall_poses(self) -> tuple[WallPose, ...]:
+        walls = self.model.walls
+        poses = []
+        for wall in walls.scene:
+            h = walls.index[wall.name][0]
+            before, now = walls.normal0.numpy(), walls.normal.numpy()
+            indices = walls.index[wall.name]
+            rotation = np.eye(self.scene.dim)
+            if len(indices) > 1:  # a container: its normals are an orthonormal frame
+                rows = indices[::2]
+                rotation = now[rows].T.astype(float) @ before[rows].astype(float)
+                centre = walls.centre.numpy()[h]
+            else:
+                centre = walls.point.numpy()[h]
+            poses.append(WallPose(np.asarray(centre, np.float64) + self.model.anchor, rotation))
+        return tuple(poses)
+
+    # saving ---------------------------------------------------------------------------------------------------------
+
+    def state_hash(self) -> str:
+        """Hex digest (SHA-256) of all that changes: state, time and the parameters that can be set."""
+        digest = hashlib.sha256()
+        for name, array in sorted(self.changing().items()):
+            digest.update(name.encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def changing(self) -> dict[str, npt.NDArray[Any]]:
+        """All that changes, by name, in internal order."""
+        self.ensure_fine()
+        m, s = self.model, self.state
+        arrays = {name: getattr(s, name).numpy() for name in State.PROPER}
+        arrays |= {name: getattr(m, name).numpy() for name in (*BODY_PARAMETERS, "mass", "inverse_mass")}
+        arrays |= {f"wall_{name}": getattr(m.walls, name).numpy() for name in m.walls.CHANGING}
+        arrays |= {"gravity": m.gravity.numpy(), "wind": m.wind.numpy(), "temperatures": self.temperatures}
+        return arrays | {"frame_index": np.array(self.frame_index)}
+
+    def restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        """Put back what `changing` gave."""
+        m, s = self.model, self.state
+        holders = dict.fromkeys(State.PROPER, s)
+        for name, values in arrays.items():
+            if name.startswith("wall_"):
+                getattr(m.walls, name.removeprefix("wall_")).assign(values)
+            elif name == "temperatures":
+                self.temperatures = values
+            elif name == "frame_index":
+                self.frame_index = int(values)
+            else:
+                getattr(holders.get(name, m), name).assign(values)
+        m.windy = m.windy or bool(np.any(m.wind_drag.numpy()))
+        self._forces = None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything needed to go on bit for bit (.npz)."""
+        from turgor.simulation import state_file
+
+        state_file.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], device: str = "cpu") -> Simulation:
+        """Go on from a saved state."""
+        from turgor.simulation import state_file
+
+        return state_file.load(cls, path, device)
+
+    # helpers --------------------------------------------------------------------------------------------------------
+
+    def _to_user(self, array: Any) -> FloatArray:
+        """A device array over vertices, in the user's order, in double precision; a world axis if there are several."""
+        self.ensure_fine()
+        values = np.asarray(array.numpy(), np.float64)
+        values = values.reshape(self.worlds, self.model.vertices, *values.shape[1:])[:, self.model.internal]
+        return np.asarray(values[0] if self.worlds == 1 else values)
+
+    def _open(self, entry: Record) -> sinks.Sink:
+        if not isinstance(entry, (str, os.PathLike)):
+            return entry
+        if sinks.opener is None:
+            raise SceneError("recording to a file needs the whole package: import turgor")
+        return sinks.opener(entry, self.layout)
+
+    def _settle(self) -> None:
+        """Relax bodies that are to start in equilibrium (settled=True), each alone, without gravity and walls."""
+        from turgor.simulation.settle import settled_positions
+
+        for body in self.model.bodies:
+            if isinstance(body, SoftBody) and body.settled:
+                self[body.name].positions = settled_positions(body, self.settings.precision)
+
+
+def _device(name: str) -> Any:
+    start_warp()
+    if name == "auto":
+        name = "cuda" if wp.is_cuda_available() else "cpu"
+    if name.startswith("cuda") and not wp.is_cuda_available():
+        raise SceneError(f"device {name!r}: no CUDA device was found; use device='cpu'")
+    try:
+        return wp.get_device(name)
+    except (RuntimeError, ValueError):
+        known = ", ".join(str(device) for device in wp.get_devices())
+        raise SceneError(f"device {name!r} is not known; there are: {known}") from None
+
+
+def _as_list(record: Record | Sequence[Record] | None) -> Iterable[Record]:
+    if record is None:
+        return []
+    if isinstance(record, (list, tuple)):
+        return record
+    return [record]  # type: ignore[list-item]
+
+
+def _wall_layout(wall: Any, dim: int) -> WallLayout:
+    kind = type(wall).__name__.lower()
+    normal = {"plane": getattr(wall, "normal", ()), "ground": tuple(np.eye(dim)[-1].tolist())}.get(kind, ())
+    return WallLayout(wall.name, kind, tuple(normal), tuple(getattr(wall, "size", ())))
+
+
+def _count(number: int) -> str:
+    return "over a billion" if number >= 10**9 else f"{number:,}"
+
+
+def _better_solver(solver: str) -> str:
+    return "" if SCHEMES[solver].imaginary > 0.0 else ", add damping, or use solver='symplectic'"
