@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from turgor.cli.bench import bench
 from turgor.cli.check import check
 from turgor.cli.run import run
 from turgor.cli.scenes import scenes
@@ -30,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings=CONTEXT,
 )
-for command in (scenes, run, check):
+for command in (scenes, run, check, bench):
     app.command(context_settings=CONTEXT)(command)
 
 
@@ -96,7 +97,8 @@ def _usage(error: Exception) -> tuple[int, str]:
     """A wrong command line, in one sentence, with the command whose help tells more."""
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":  # `turgor` alone: the help itself is the answer
-        return 0, (print(error.format_message()) or "")  # type: ignore[attr-defined, func-returns-value]
+        print(error.format_message())  # type: ignore[attr-defined]
+        return 0, ""
     sentence = " ".join(str(error.format_message()).split()).rstrip(".")  # type: ignore[attr-defined]
     command = getattr(context, "command_path", "turgor")
     return BAD_INPUT, f"{sentence[:1].lower()}{sentence[1:]} (see `{command} --help`)"

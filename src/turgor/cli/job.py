@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
-import signal
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from turgor.cli.output import human_size, print_table
+from turgor.cli.terminal import interruptible, message, progress_bar, start_warp
 from turgor.errors import SceneError
 from turgor.record import check_path, open_sink
 from turgor.record.look import Look
@@ -23,7 +21,6 @@ from turgor.scene.toml import parse_value
 __all__ = ["Job"]
 
 PICTURES = (".mp4", ".gif", ".png")
-TERMINATED = 143  # what a shell reports for a program that SIGTERM ended
 
 
 class Job:
@@ -35,7 +32,8 @@ class Job:
         self.looks = {key: parse_value(value) for key, value in looks.items()}
         self.worlds = worlds
         self.start_seconds = 0.0  # s, from the call until the first frame can be computed: build, load, compile
-        self.wall_seconds = 0.0  # s, computing and recording all frames
+        self.wall_seconds = 0.0  # s, computing all frames
+        self.record_seconds = 0.0  # s, drawing and writing them
 
     def check(self) -> None:
         """Raises for what can be known to fail before anything is computed."""
@@ -56,27 +54,27 @@ class Job:
         except TypeError:
             raise SceneError(f"--look: a value has the wrong type: {self.looks}") from None
 
-    def simulate(self, device: str | None, talk: bool) -> None:
+    def simulate(self, device: str, talk: bool) -> None:
         """Builds the simulation, runs it and records it. `talk`: progress on stderr, if that is a terminal."""
         begin = time.perf_counter()
-        _start_warp()  # late: bad input is told without waiting for it
+        start_warp()  # late: bad input is told without waiting for it
         from turgor.simulation import Simulation
 
         talk = talk and sys.stderr.isatty()
-        with _message("preparing (the first run compiles the kernels, once) ..." if talk else ""):
-            options = {} if device is None else {"device": device}
-            self.simulation = sim = Simulation(self.scene, worlds=self.worlds, **options)
-            start = sim.changing()
+        with message("preparing (the first run compiles the kernels, once) ..." if talk else ""):
+            self.simulation = sim = Simulation(self.scene, device, worlds=self.worlds)
+            start = {name: array.copy() for name, array in sim.changing().items()}
             sim.step()  # compiles and records the frame's graph, so that the time measured below is that of the work
             sim.restore(start)
         self.start_seconds = time.perf_counter() - begin
         begin = time.perf_counter()
-        with _terminable(), _progress(talk, self.scene.simulation.fps) as progress:
+        bar = progress_bar(talk, self.scene.simulation.fps, lambda: self.record_seconds)
+        with bar as report, interruptible(report) as progress:
             with contextlib.ExitStack() as stack:
                 sinks = [stack.enter_context(self._open(path)) for path in self.outputs]
                 stack.pop_all()  # all are open: from here on `run` closes them
-            sim.run(self.seconds, record=sinks, progress=progress)
-        self.wall_seconds = time.perf_counter() - begin
+            sim.run(self.seconds, record=[_Timed(sink, self) for sink in sinks], progress=progress)
+        self.wall_seconds = time.perf_counter() - begin - self.record_seconds
 
     def _open(self, path: Path) -> Any:
         looks = dict(self.looks) if path.suffix.lower() in PICTURES else {}
@@ -107,6 +105,7 @@ class Job:
             "frames": sim.frame_index,
             "seconds": sim.time,
             "wall_seconds": self.wall_seconds,
+            "record_seconds": self.record_seconds,
             "start_seconds": self.start_seconds,
             "realtime_factor": self.realtime_factor,
             "substeps": sim.substeps,
@@ -129,9 +128,10 @@ class Job:
     def report(self) -> None:
         """The summary for a person, on stdout."""
         sim, result = self.simulation, self.result()
+        recorded = f", recorded in {self.record_seconds:.3g} s" if self.outputs else ""
         print(
             f"{self.scene.name}: {sim.frame_index} frames, {sim.time:.3g} s simulated in {self.wall_seconds:.3g} s "
-            f"({self.realtime_factor:.3g} × real time)"
+            f"({self.realtime_factor:.3g} × real time){recorded}"
         )
         copies = f" × {self.worlds} worlds" if self.worlds > 1 else ""
         print(f"{sim.vertices:,} vertices{copies} on {sim.device}, {sim.solver}, {sim.substeps} substeps per frame\n")
@@ -160,24 +160,21 @@ class Job:
             print(f"wrote {path} ({human_size(size)})")
 
 
-def _start_warp() -> None:
-    """Starts Warp without its note that there is no GPU: a C library prints it, so only the descriptor can be closed."""
-    import warp as wp
+class _Timed:
+    """A sink that adds the time it takes to the job's `record_seconds`."""
 
-    wp.config.log_level = wp.LOG_ERROR
-    sys.stderr.flush()
-    kept = os.dup(2)
-    with tempfile.TemporaryFile() as said:
-        os.dup2(said.fileno(), 2)
-        try:
-            wp.init()
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-        said.seek(0)
-        for line in said.read().decode(errors="replace").splitlines():
-            if "Could not find or load the NVIDIA CUDA driver" not in line:
-                print(line, file=sys.stderr)
+    def __init__(self, sink: Any, job: Job) -> None:
+        self._sink, self._job = sink, job
+
+    def add(self, frame: Any) -> None:
+        begin = time.perf_counter()
+        self._sink.add(frame)
+        self._job.record_seconds += time.perf_counter() - begin
+
+    def close(self, success: bool = True) -> None:
+        begin = time.perf_counter()
+        self._sink.close(success)
+        self._job.record_seconds += time.perf_counter() - begin
 
 
 def _first(value: Any) -> float:
@@ -189,56 +186,3 @@ def _first(value: Any) -> float:
 
 def _number(value: float) -> str:
     return f"{value:.5g}" if math.isfinite(value) else "-"
-
-
-@contextlib.contextmanager
-def _message(text: str) -> Iterator[None]:
-    """A line on the terminal that vanishes when the work is done."""
-    if not text:
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(text, spinner="dots"):
-        yield
-
-
-@contextlib.contextmanager
-def _terminable() -> Iterator[None]:
-    """Lets SIGTERM end the run as Ctrl-C does, so that half-written videos are removed."""
-
-    def leave(*_: object) -> None:
-        raise SystemExit(TERMINATED)
-
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextlib.contextmanager
-def _progress(wanted: bool, fps: float) -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr: frames, simulated time, real-time factor, time left."""
-    if not wanted:
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        BarColumn(),
-        TextColumn("frame {task.completed:.0f} / {task.total:.0f}"),
-        TextColumn("{task.fields[time]:.2f} s"),
-        TextColumn("{task.fields[factor]:.2f} × real time"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, time=0.0, factor=0.0)
-        begin = time.perf_counter()
-
-        def show(done: int, total: int) -> None:
-            factor = done / fps / max(time.perf_counter() - begin, 1e-9)
-            bar.update(task, completed=done, total=total, time=done / fps, factor=factor)
-
-        yield show

@@ -18,8 +18,8 @@ def run(
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene of the gallery, or a scene file (.toml).")],
     seconds: Annotated[float | None, typer.Option(help="Simulated time, s. Default: the scene's.")] = None,
     device: Annotated[
-        str | None, typer.Option(help="cpu, cuda (an NVIDIA GPU), cuda:1, or auto (a GPU if there is one).")
-    ] = None,
+        str, typer.Option(help="cpu, cuda (an NVIDIA GPU), cuda:1, or auto (a GPU if there is one).")
+    ] = "cpu",
     solver: Annotated[
         str | None, typer.Option(help="euler, symplectic, midpoint, heun, rk4 or rk4-martin. Default: the scene's.")
     ] = None,

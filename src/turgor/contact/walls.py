@@ -68,6 +68,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         wall_velocity: vec,
         friction: real,
         restitution: real,
+        dt: real,
     ):
         """Movement and velocity of a point after a wall (its place at the end of the substep).
 
@@ -86,11 +87,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 kept = real(0.0)
                 if speed > friction * impulse:
                     kept = real(1.0) - friction * impulse / speed
+                move -= ((real(1.0) - kept) * dt) * along  # what friction holds does not move along the wall either
                 v = wall_velocity + kept * along - (restitution * approach) * normal
         return move, v
 
     @n.kernel(__name__)
     def move_walls(
+        lead: wp.float64,  # substeps ahead of the clock
         clock: wp.array(dtype=wp.float64),
         dt: wp.array(dtype=real),
         normal0: wp.array(dtype=vec),
@@ -103,9 +106,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         point_out: wp.array(dtype=vec),
         centre_out: wp.array(dtype=vec),
     ):
-        """Where the walls are at the end of this substep."""
+        """Where the walls are at the end of this substep, or now."""
         h = wp.tid()
-        time = clock[0] + wp.float64(dt[0]) - since[h]
+        time = clock[0] + lead * wp.float64(dt[0]) - since[h]
         centre = centre0[h] + real(time) * velocity[h]
         centre_out[h] = centre
         normal_out[h] = rotated(spin[h], time, normal0[h])

@@ -7,7 +7,9 @@ import warp as wp
 
 from turgor.kernel import Numbers, at
 
-__all__ = ["kernels"]
+__all__ = ["SLIVER", "kernels"]
+
+SLIVER = 0.05  # a wing lower than this share of its edge gets no more torque: 1/height has no bound as it folds flat
 
 
 @functools.cache
@@ -16,6 +18,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     real, vec = n.real, n.vec
     hinge = wp.vec3i if n.dim == 2 else wp.vec4i
     two_pi = wp.constant(real(6.283185307179586))
+    sliver = wp.constant(real(SLIVER))
     pi = wp.constant(real(3.141592653589793))
 
     @wp.func
@@ -92,8 +95,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             angle = wp.atan2(wp.dot(wp.cross(n1, n2), edge) / size, wp.dot(n1, n2))
             torque = bending[at(body[i])] * wrapped(angle - rest[h])
             # gradient (Bridson, Marino & Fedkiw 2003): the wings move along their normals, the edge balances them
-            gk = (-size / n1_2) * n1
-            gm = (-size / n2_2) * n2
+            least = wp.pow(sliver * size * size, real(2.0))
+            gk = (-size / wp.max(n1_2, least)) * n1
+            gm = (-size / wp.max(n2_2, least)) * n2
             tk = wp.dot(ki, edge) / (size * size)
             tm = wp.dot(mi, edge) / (size * size)
             f_out[k] -= torque * gk

@@ -45,6 +45,7 @@ class State:
         # the last state that was finite
         self.x_good, self.v_good = vectors(count), vectors(count)
         self.clock_good = wp.zeros(1, dtype=wp.float64, device=device)
+        self.ledger_good = wp.zeros(2 * bodies, dtype=wp.float64, device=device)
 
         # accumulators of one force evaluation: zero before and after it
         self.f, self.area = vectors(count), vectors(count)  # N; sum of face vectors, m² (m in 2D)
@@ -66,8 +67,14 @@ class State:
 
         # the plan of a frame
         self.dt = reals(1)  # s
-        self.remaining, self.substeps, self.status = ints(1), ints(1), ints(2)
-        self.spring_bound, self.turn_bound, self.gas_bound = reals(bodies), reals(bodies), reals(bodies)
-        self.hinge_bound, self.lightest = reals(bodies), reals(bodies)
+        self.status = ints(2)  # see solvers.stability
+        self.unfinished = ints(1)  # 1 while the frame goes on
+        self.planned = ints(1)  # substeps to the end of the frame
+        self.block = ints(1)  # substeps to the next look at the stability bound
+        self.substeps = ints(1)  # done in this frame
+        self.spring_bound, self.tension_bound, self.turn_bound = reals(bodies), reals(bodies), reals(bodies)
+        self.gas_bound, self.hinge_bound, self.lightest = reals(bodies), reals(bodies), reals(bodies)
+        self.change_rate, self.flow = reals(bodies), reals(bodies)
         self.hinge_sum = reals(count if len(model.hinges_host) else 0)
-        self.step_bound = wp.zeros(bodies, dtype=wp.float64, device=device)
+        self.step_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s
+        self.renew_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s

@@ -122,5 +122,6 @@ def oriented_hinge_angles(points: FloatArray, ids: IntArray) -> FloatArray:
     i, j, k, m = (points[ids[:, corner]] for corner in range(4))
     edge = j - i
     n1, n2 = np.cross(edge, k - i), np.cross(m - i, edge)
-    along = np.einsum("ij,ij->i", np.cross(n1, n2), edge) / np.linalg.norm(edge, axis=1)
+    length = np.maximum(np.linalg.norm(edge, axis=1), np.finfo(float).tiny)
+    along = np.einsum("ij,ij->i", np.cross(n1, n2), edge) / length
     return np.asarray(np.arctan2(along, np.einsum("ij,ij->i", n1, n2)))

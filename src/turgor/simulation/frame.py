@@ -41,7 +41,7 @@ class WallPose:
     """Where a wall is now."""
 
     position: FloatArray  # (dim,) a point on the plane, or the container's centre, metres
-    rotation: FloatArray  # (dim, dim) rotation matrix since time 0
+    rotation: FloatArray  # (dim, dim) columns: a container's own axes in the world; unity for ground and planes
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,17 @@ import warp as wp
 from turgor import sinks
 from turgor.diagnose.contacts import Contacts, wall_contacts
 from turgor.diagnose.energy import Energy, energy
-from turgor.errors import SceneError, UnstableError
+from turgor.errors import SceneError
 from turgor.kernel import numbers, start_warp
 from turgor.model.model import BODY_PARAMETERS, Model
 from turgor.model.state import State
 from turgor.scene.data import SoftBody
 from turgor.scene.scene import Scene
 from turgor.scene.settings import Settings
+from turgor.simulation import outlook
 from turgor.simulation.body import BodyView
-from turgor.simulation.frame import BodyLayout, Frame, Layout, WallLayout, WallPose
+from turgor.simulation.failure import failure_of
+from turgor.simulation.frame import Frame, Layout
 from turgor.simulation.progress import Progress, shown
 from turgor.simulation.step import Step
 from turgor.solvers import stability
@@ -77,6 +79,7 @@ class Simulation:
         self.ledger = bool(ledger)
         if assembly not in ("auto", "scatter", "gather"):
             raise SceneError(f"assembly must be 'auto', 'scatter' or 'gather', got {assembly!r}")
+        self.assembly = assembly
         self._device = _device(device)
         self.model = Model(scene, numbers(scene.dim, self.settings.precision), worlds, self._device)
         scheme = SCHEMES[self.settings.solver]
@@ -98,8 +101,7 @@ class Simulation:
 
     def step(self) -> None:
         """Advance by one frame. Raises UnstableError if it diverges; the state is then that of the last good frame."""
-        self._forces = None
-        self._step.run()
+        self.launch_frame()
         self.frame_index += 1
         if self._device.is_cpu or self.frame_index % GPU_CHECK == 0:
             self.ensure_fine()
@@ -139,28 +141,23 @@ class Simulation:
             for output in outputs:
                 output.close(finished)
 
+    def launch_frame(self) -> None:
+        """The device's part of `step` alone, for benchmarks."""
+        self._forces = None
+        self._step.run()
+
+    def stage_times(self) -> dict[str, float]:
+        """Seconds per launch of each stage of a substep; the state is kept."""
+        self._forces = None
+        return self._step.stage_times()
+
     def ensure_fine(self) -> None:
         """Raise UnstableError if a frame has failed since the last look."""
-        status, culprit = (int(value) for value in self.state.status.numpy())
-        if status == stability.FINE:
-            return
-        body = self.model.bodies[culprit % len(self.model.bodies)]
-        time = self.time
-        self.frame_index = round(time * self.settings.fps)
-        where = f"body {body.name!r} at t = {time:.4g} s"
-        if status == stability.TOO_STIFF:
-            needed = int(self.state.substeps.numpy()[0])
-            raise UnstableError(
-                f"{where} needs {_count(needed)} substeps per frame with solver {self.settings.solver!r}, more than "
-                f"max_substeps = {self.settings.max_substeps}: lower its stiffness, damping or gas pressure, raise its "
-                f"mass, raise fps or max_substeps{_better_solver(self.settings.solver)}"
-            )
-        remedy = (
-            f"raise substeps (now {self.settings.substeps}) or use substeps='auto'"
-            if self._step.fixed is not None
-            else "lower its stiffness or gas pressure, raise its mass, or give a larger fixed number of substeps"
-        )
-        raise UnstableError(f"{where} diverged with solver {self.settings.solver!r}: {remedy}")
+        if int(self.state.status.numpy()[0]) != stability.FINE:
+            self.frame_index = round(self.time * self.settings.fps)
+            failure = failure_of(self)
+            self.state.status.zero_()  # the state is that of the last good frame: it can be looked at, healed, and run
+            raise failure
 
     # looking --------------------------------------------------------------------------------------------------------
 
@@ -337,47 +334,11 @@ class Simulation:
     @property
     def layout(self) -> Layout:
         """What does not change from frame to frame, for recorders and viewers."""
-        bodies = []
-        for body, start in zip(self.model.bodies, self.model.starts, strict=False):
-            shape = body.shape
-            kind = "soft" if isinstance(body, SoftBody) else "cloth"
-            bodies.append(
-                BodyLayout(body.name, kind, int(start), len(shape.vertices), shape.faces, shape.uv, body.color)
-            )
-        walls = [_wall_layout(wall, self.scene.dim) for wall in self.scene.walls]
-        return Layout(self.scene.name, self.scene.dim, self.settings.fps, tuple(bodies), tuple(walls))
+        return outlook.layout_of(self)
 
     def frame(self) -> Frame:
         """The first world now."""
-        self.measure()
-        first = slice(None) if self.worlds == 1 else 0
-        count = len(self.model.parts)
-        gas = np.array([isinstance(body, SoftBody) and body.gas is not None for body in self.model.bodies], bool)
-
-        def per_body(array: Any) -> FloatArray:
-            return np.where(gas, np.asarray(array.numpy()[:count], np.float64), math.nan)
-
-        return Frame(
-            self.frame_index, self.time, self.positions[first], self.velocities[first],
-            per_body(self.state.volume), per_body(self.state.pressure), self._wall_poses(),
-        )  # fmt: skip
-
-    def _wall_poses(self) -> tuple[WallPose, ...]:
-        walls = self.model.walls
-        poses = []
-        for wall in walls.scene:
-            h = walls.index[wall.name][0]
-            before, now = walls.normal0.numpy(), walls.normal.numpy()
-            indices = walls.index[wall.name]
-            rotation = np.eye(self.scene.dim)
-            if len(indices) > 1:  # a container: its normals are an orthonormal frame
-                rows = indices[::2]
-                rotation = now[rows].T.astype(float) @ before[rows].astype(float)
-                centre = walls.centre.numpy()[h]
-            else:
-                centre = walls.point.numpy()[h]
-            poses.append(WallPose(np.asarray(centre, np.float64) + self.model.anchor, rotation))
-        return tuple(poses)
+        return outlook.frame_of(self)
 
     # saving ---------------------------------------------------------------------------------------------------------
 
@@ -472,17 +433,3 @@ def _as_list(record: Record | Sequence[Record] | None) -> Iterable[Record]:
     if isinstance(record, (list, tuple)):
         return record
     return [record]  # type: ignore[list-item]
-
-
-def _wall_layout(wall: Any, dim: int) -> WallLayout:
-    kind = type(wall).__name__.lower()
-    normal = {"plane": getattr(wall, "normal", ()), "ground": tuple(np.eye(dim)[-1].tolist())}.get(kind, ())
-    return WallLayout(wall.name, kind, tuple(normal), tuple(getattr(wall, "size", ())))
-
-
-def _count(number: int) -> str:
-    return "over a billion" if number >= 10**9 else f"{number:,}"
-
-
-def _better_solver(solver: str) -> str:
-    return "" if SCHEMES[solver].imaginary > 0.0 else ", add damping, or use solver='symplectic'"

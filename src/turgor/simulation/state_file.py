@@ -50,6 +50,7 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
         "settings": asdict(sim.settings),
         "worlds": sim.worlds,
         "ledger": sim.ledger,
+        "assembly": sim.assembly,
     }
     with tempfile.NamedTemporaryFile(dir=target.parent, suffix=".tmp", delete=False) as file:
         try:
@@ -74,7 +75,7 @@ def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Si
     scene = Scene.from_toml(header["scene"], source=str(path))
     for body in [body for body in scene.bodies if getattr(body, "settled", False)]:
         scene.set(f"{body.name}.settled", False)  # it has settled already
-    sim = cls(scene, device, worlds=header["worlds"], ledger=header["ledger"], **{
+    sim = cls(scene, device, worlds=header["worlds"], ledger=header["ledger"], assembly=header["assembly"], **{
         key: value for key, value in header["settings"].items() if key != "seconds"
     })  # fmt: skip
     sim.restore(arrays)

@@ -75,9 +75,13 @@ class Step:
     def frame(self) -> None:
         """All the stages of a frame."""
         self.keep_state()
-        self.plan()
-        wp.capture_while(self.state.remaining, self.substep)
+        wp.capture_while(self.state.unfinished, self.block)
         self.inspect()
+
+    def block(self) -> None:
+        """A number of substeps between two looks at the stability bound."""
+        self.plan()
+        wp.capture_while(self.state.block, self.substep)
 
     def substep(self) -> None:
         """One substep: each stage of the integrator evaluates all forces."""
@@ -88,11 +92,12 @@ class Step:
             self.evaluate(x, v, reached)
             if stage == 0:
                 self.keep_ledger()
+            self.reshape_areas(x)
             if stage < len(scheme.reach):
                 reached = scheme.reach[stage]
                 self.begin_stage(stage, weight, reached)
                 x, v = s.x_stage, s.v_stage
-        self.move_walls()
+        self.move_walls(1.0)
         self.advance(x, v)
 
     def evaluate(self, x: Any, v: Any, reached: float) -> None:
@@ -102,7 +107,6 @@ class Step:
         else:
             self.add_springs(x, v)
             self.add_faces(x)
-        self.reshape_areas(x)
         self.add_bending(x)
         self.add_wind(v)
         self.estimate_volumes(x)
@@ -190,26 +194,30 @@ class Step:
     def begin_stage(self, stage: int, weight: float, reach: float) -> None:
         m, s = self.model, self.state
         self.launch(
-            self.k_integrate.begin_stage, self.count, stage, weight, reach, s.x, s.v, s.f, s.area,
-            m.body, m.inverse_mass, s.push, s.gravity, m.drag, s.dt, s.x_stage, s.v_stage, s.x_slope, s.v_slope,
+            self.k_integrate.begin_stage, self.count, stage, weight, reach, s.x, s.v, s.f, s.area, m.body,
+            m.inverse_mass, s.push, s.gravity, m.drag, m.friction, m.restitution, *self._walls(), s.dt,
+            s.x_stage, s.v_stage, s.x_slope, s.v_slope,
         )  # fmt: skip
 
-    def move_walls(self) -> None:
+    def move_walls(self, lead: float) -> None:
         w, s = self.model.walls, self.state
         if w.moving:
             self.launch(
-                self.k_walls.move_walls, w.count, s.clock, s.dt, w.normal0, w.arm0, w.centre0, w.velocity, w.spin,
+                self.k_walls.move_walls, w.count, lead, s.clock, s.dt, w.normal0, w.arm0, w.centre0, w.velocity, w.spin,
                 w.since, w.normal, w.point, w.centre,
             )  # fmt: skip
 
     def advance(self, x: Any, v: Any) -> None:
-        m, s, w = self.model, self.state, self.model.walls
+        m, s = self.model, self.state
         self.launch(
-            self.k_integrate.advance, self.count, self.scheme.weights[-1],
-            s.x, s.v, x, v, s.x_slope, s.v_slope, s.f, s.area, m.body, m.inverse_mass, s.push, s.gravity, m.drag,
-            m.decay, m.friction, m.restitution, w.normal, w.point, w.centre, w.velocity, w.spin, w.friction,
-            w.restitution, s.dt, s.clock, s.remaining, s.dissipated, s.work,
+            self.k_integrate.advance, self.count, self.scheme.weights[-1], s.x, s.v, x, v, s.x_slope, s.v_slope, s.f,
+            s.area, m.body, m.inverse_mass, s.push, s.gravity, m.drag, m.decay, m.friction, m.restitution,
+            *self._walls(), s.dt, s.clock, s.planned, s.block, s.substeps, s.unfinished, s.dissipated, s.work,
         )  # fmt: skip
+
+    def _walls(self) -> tuple[Any, ...]:
+        w = self.model.walls
+        return (w.normal, w.point, w.centre, w.velocity, w.spin, w.friction, w.restitution)
 
     def keep_ledger(self) -> None:
         m, s, k = self.model, self.state, self.k_losses
@@ -229,14 +237,16 @@ class Step:
 
     def keep_state(self) -> None:
         s = self.state
-        self.launch(self.k_stability.begin_frame, self.count, s.x, s.v, s.clock, s.x_good, s.v_good, s.clock_good)
+        self.launch(
+            self.k_stability.begin_frame, self.count, s.x, s.v, s.clock, s.x_good, s.v_good, s.clock_good,
+            s.status, s.unfinished, s.substeps,
+        )  # fmt: skip
 
     def plan(self) -> None:
-        """The number of substeps: fixed, or from the stability bound at the present state."""
-        m, s, k = self.model, self.state, self.k_stability
-        plan = (s.status, s.remaining, s.substeps, s.dt)
+        """The length of the next substeps: fixed, or from the stability bound at the present state."""
+        m, s, k, w = self.model, self.state, self.k_stability, self.model.walls
         if self.fixed is not None:
-            self.launch(k.repeat_frame, 1, self.frame_time, self.fixed, *plan)
+            self.launch(k.plan_fixed, 1, self.frame_time, self.fixed, s.planned, s.block, s.dt)
             return
         if self.gathers:
             self.gather_forces(s.x, s.v)
@@ -244,26 +254,39 @@ class Step:
             self.add_faces(s.x)
         self.estimate_volumes(s.x)
         self.update_bodies(s.x, s.v, 0.0)
-        bounds = (s.spring_bound, s.turn_bound, s.gas_bound, s.hinge_bound, s.lightest)
+        bounds = (
+            s.spring_bound, s.tension_bound, s.turn_bound, s.gas_bound, s.hinge_bound, s.lightest, s.change_rate,
+            s.flow,
+        )  # fmt: skip
         if len(m.hinges):
             self.launch(k.bound_hinges, len(m.hinges), s.x, m.hinges, s.hinge_sum)
         self.launch_blocks(
-            k.bound_bodies, m.chunks, m.block, m.chunk_body, m.chunk_start, s.x, s.f, s.area, int(not self.gathers),
-            m.inverse_mass, m.neighbour_start, m.neighbours, s.hinge_sum, *bounds,
+            k.bound_bodies, m.chunks, m.block, self.frame_time, m.chunk_body, m.chunk_start, s.x, s.v, s.f, s.area,
+            int(not self.gathers), m.inverse_mass, m.neighbour_start, m.neighbours, m.neighbour_rest, s.hinge_sum,
+            w.normal, w.point, w.velocity, *bounds,
         )  # fmt: skip
         c = self.scheme
         limits = wp.vec4f(c.imaginary, c.real, float(c.growth_power), c.growth_divisor)
         self.launch(
             k.bound_step, self.bodies, limits, *bounds, m.breathing, m.stiffness, m.damping, m.bending, m.drag,
             m.wind_drag, s.grab_vertex, s.grab_stiffness, s.grab_damping, s.volume, m.rest_volume, s.pressure,
-            m.ambient, m.gamma, m.held, s.step_bound,
+            m.ambient, m.gamma, m.held, s.step_bound, s.renew_bound,
         )  # fmt: skip
-        self.launch_blocks(k.plan_frame, 1, BLOCK, self.frame_time, self.max_substeps, s.step_bound, *plan)
+        self.launch_blocks(
+            k.plan_substeps, 1, BLOCK, self.frame_time, self.max_substeps, s.step_bound, s.renew_bound, s.clock,
+            s.clock_good, s.substeps, s.status, s.unfinished, s.planned, s.block, s.dt,
+        )  # fmt: skip
 
     def inspect(self) -> None:
         m, s, k = self.model, self.state, self.k_stability
-        self.launch(k.inspect, self.count, s.x, s.v, m.body, m.reference, m.size, s.status)
+        self.launch(
+            k.inspect, self.count, s.x, s.v, m.body, m.reference, m.size, self.frame_time, s.clock, s.clock_good,
+            s.status,
+        )  # fmt: skip
         self.launch(k.restore, self.count, s.status, s.x_good, s.v_good, s.clock_good, s.x, s.v, s.clock)
+        if self.k_losses is not None:
+            self.launch(k.restore_ledger, self.bodies, s.status, s.ledger_good, s.dissipated, s.work)
+        self.move_walls(0.0)
 
     # for others -----------------------------------------------------------------------------------------------------
 
@@ -272,6 +295,7 @@ class Step:
         m, s = self.model, self.state
         out = wp.zeros_like(s.x)
         self.evaluate(s.x, s.v, 0.0)
+        self.reshape_areas(s.x)
         self.launch(
             self.k_integrate.total_force, self.count, s.f, s.area, s.v, m.body, m.mass, s.push, s.gravity, m.drag, out
         )
@@ -294,7 +318,7 @@ class Step:
             "wind": lambda: self.add_wind(s.v),
             "volume estimate": lambda: self.estimate_volumes(s.x),
             "gas": lambda: self.update_bodies(s.x, s.v, 0.0),
-            "walls": self.move_walls,
+            "walls": lambda: self.move_walls(1.0),
             "integrate": lambda: self.advance(s.x, s.v),
             "plan (per frame)": self.plan,
             "inspect (per frame)": self.inspect,
@@ -318,6 +342,6 @@ class Step:
             times[name] = best / repeat
         for target, kept in ((s.x, x), (s.v, v), (s.clock, clock)):
             wp.copy(target, kept)
-        for array in (s.f, s.area, s.volume_sum, s.status, s.remaining):
+        for array in (s.f, s.area, s.volume_sum, s.status, s.block, s.unfinished):
             array.zero_()
         return times

@@ -35,8 +35,12 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         x: vec,
         move: vec,
         v: vec,
-        own_friction: real,
-        own_restitution: real,
+        v0: vec,
+        b: int,
+        resting: bool,
+        dt: real,
+        own_friction: wp.array(dtype=real),
+        own_restitution: wp.array(dtype=real),
         normal: wp.array(dtype=vec),
         point: wp.array(dtype=vec),
         centre: wp.array(dtype=vec),
@@ -45,15 +49,22 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         friction: wp.array(dtype=real),
         restitution: wp.array(dtype=real),
     ):
-        """Movement and velocity after all walls; and the work of moving walls on a unit mass."""
+        """Movement and velocity after all walls; and the work of moving walls on a unit mass.
+
+        resting: only walls that v0, the velocity before the forces, does not approach; and there is no bounce.
+        """
         drive = real(0.0)
         for w in range(normal.shape[0]):
             h = at(w)
             if wp.dot(x + move - point[h], normal[h]) < real(0.0):
                 surface = velocity[h] + turning_velocity(spin[h], x + move - centre[h])
-                mu = shared_friction(own_friction, friction[h])
-                e = shared_restitution(own_restitution, restitution[h])
-                move, after = wall_response(x, move, v, normal[h], point[h], surface, mu, e)
+                mu = shared_friction(own_friction[b], friction[h])
+                e = shared_restitution(own_restitution[b], restitution[h])
+                if resting:
+                    if wp.dot(v0 - surface, normal[h]) < real(0.0):
+                        continue
+                    e = real(0.0)
+                move, after = wall_response(x, move, v, normal[h], point[h], surface, mu, e, dt)
                 drive += wp.dot(after - v, surface)
                 v = after
         return move, v, drive
@@ -86,7 +97,10 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         wall_restitution: wp.array(dtype=real),
         dt: wp.array(dtype=real),
         clock: wp.array(dtype=wp.float64),
-        remaining: wp.array(dtype=int),
+        planned: wp.array(dtype=int),
+        block: wp.array(dtype=int),
+        substeps: wp.array(dtype=int),
+        unfinished: wp.array(dtype=int),
         dissipated: wp.array(dtype=wp.float64),
         work: wp.array(dtype=wp.float64),
     ):
@@ -110,7 +124,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
             if decay[b] > real(0.0):  # Martin 2009's damping (B5)
                 velocity = wp.exp(-decay[b] * h) * velocity
             move, velocity, drive = meet_walls(
-                here, move, velocity, own_friction[b], own_restitution[b],
+                here, move, velocity, velocity, b, False, h, own_friction, own_restitution,
                 wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
             )  # fmt: skip
             v[i] = velocity
@@ -124,7 +138,11 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
             area[i] = vec()
         if i == 0:
             clock[0] += wp.float64(h)
-            remaining[0] -= 1
+            substeps[0] += 1
+            block[0] -= 1
+            planned[0] -= 1
+            if planned[0] == 0:
+                unfinished[0] = 0
 
     @n.kernel(variant)
     def begin_stage(
@@ -140,6 +158,15 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         push: wp.array(dtype=real),
         gravity: wp.array(dtype=vec),
         drag: wp.array(dtype=real),
+        own_friction: wp.array(dtype=real),
+        own_restitution: wp.array(dtype=real),
+        wall_normal: wp.array(dtype=vec),
+        wall_point: wp.array(dtype=vec),
+        wall_centre: wp.array(dtype=vec),
+        wall_velocity: wp.array(dtype=vec),
+        wall_spin: wp.array(dtype=spin_type),
+        wall_friction: wp.array(dtype=real),
+        wall_restitution: wp.array(dtype=real),
         dt: wp.array(dtype=real),
         x_stage: wp.array(dtype=vec),
         v_stage: wp.array(dtype=vec),
@@ -162,10 +189,19 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
             before_v = v_slope[i]
         x_slope[i] = before_x + weight * vs
         v_slope[i] = before_v + weight * a
-        ahead = v[i] + (reach * dt[0]) * a
+        h = reach * dt[0]
+        ahead = v[i] + h * a
         if wp.static(velocity_first):
             vs = ahead
-        x_stage[i] = x[i] + (reach * dt[0]) * vs
+        move = h * vs
+        if m1 > real(0.0):
+            # A point at rest on a wall must not seem to fall during a stage: dashpots would feel it, and the resting
+            # shape would depend on the step. So points at rest meet the walls in the stages too.
+            move, ahead, _drive = meet_walls(
+                x[i], move, ahead, v[i], b, True, h, own_friction, own_restitution,
+                wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
+            )  # fmt: skip
+        x_stage[i] = x[i] + move
         v_stage[i] = ahead
         if wp.static(clears):
             f[i] = vec()

@@ -1,9 +1,12 @@
-"""How many substeps a frame needs: a bound on the highest frequency and damping rate, body by body, on the device.
+"""How long a substep may be: a bound on the highest frequency and damping rate, body by body, on the device.
 
-The stiffness of the springs is bounded vertex by vertex: with S_i = sum of n nᵀ over the springs at vertex i,
-x·Kx = sum k (n·(x_i - x_j))² <= 2k sum x_i·S_i x_i, so omega² <= k max 2 lambda_max(S_i) / m_i; dashpots likewise.
+With S_i = sum over the springs at vertex i of n nᵀ + t (I - n nᵀ), t = max(0, 1 - rest/length) the share of tension,
+x·Kx <= 2k sum x_i·S_i x_i, so omega² <= k max 2 lambda_max(S_i) / m_i; the dashpots likewise, with n nᵀ alone.
 The gas adds (gamma P / V) sum |dV/dx_i|² / m_i (rank one), and the turning of the pressure force with the surface at
 most |gauge| sum of edge lengths / (3 m_i) in 3D, |gauge| / m_i in 2D. A hinge adds 4 kb |grad theta|² / m_i per vertex.
+
+The bound holds while the shape is what it was. `rate` says how fast the shape changes (strain rate, volume rate, points
+about to hit a wall), limits the step too, and says after how many substeps the bound has to be taken again.
 """
 
 import functools
@@ -11,6 +14,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from turgor.forces.bending import SLIVER
 from turgor.kernel import FACE_SHARE, Numbers, at
 from turgor.scene.gas import VOLUME_FLOOR
 
@@ -18,7 +22,10 @@ __all__ = ["FINE", "NOT_FINITE", "TOO_STIFF", "kernels"]
 
 FINE, NOT_FINITE, TOO_STIFF = range(3)  # what status[0] says; status[1] is the body
 
-SAFETY = 0.8  # share of the stable step that is used: the bound is taken at the start of a frame, and bodies deform
+SAFETY = 0.8  # share of the stable step that is used: bodies deform between one bound and the next
+BREATHING = 2.5  # weight of the gas in the bound: breathing is the mode one sees, so it gets 0.5 of its stable step
+STRAIN = 0.05  # a substep may change lengths and volume by this share
+RENEW = 0.2  # after changes by this share the bound is taken again
 GROWTH = 0.1  # 1/s: growth of undamped oscillations allowed to schemes that have no stable step for them
 MIN_SUBSTEPS = 4  # per frame: free flight and contact stay accurate even for very soft bodies
 SIZE_LIMIT = 1.0e6  # a point this many body sizes away from its body has exploded
@@ -26,11 +33,13 @@ SIZE_LIMIT = 1.0e6  # a point this many body sizes away from its body has explod
 
 @functools.cache
 def kernels(n: Numbers) -> SimpleNamespace:
-    """Once per frame: begin_frame, bound_hinges, bound_bodies, bound_step, plan_frame; and inspect, restore."""
+    """Once per frame: begin_frame, bound_hinges, bound_bodies, bound_step, plan_*; and inspect, restore."""
     real, vec, dim = n.real, n.vec, n.dim
     matrix = wp.types.matrix((dim, dim), real)
     hinge = wp.vec3i if dim == 2 else wp.vec4i
+    share = wp.constant(real(FACE_SHARE[dim]))
     share2 = wp.constant(real(FACE_SHARE[dim] ** 2))
+    sliver = wp.constant(real(SLIVER))
     floor = wp.constant(real(VOLUME_FLOOR))
     tiny = wp.constant(real(n.tiny))
 
@@ -42,13 +51,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
         x_good: wp.array(dtype=vec),
         v_good: wp.array(dtype=vec),
         clock_good: wp.array(dtype=wp.float64),
+        status: wp.array(dtype=int),
+        unfinished: wp.array(dtype=int),
+        substeps: wp.array(dtype=int),
     ):
-        """Keep the state, to go back to if the frame fails."""
+        """Keep the state, to go back to if the frame fails. A simulation that has failed does not go on."""
         i = at(wp.tid())
         x_good[i] = x[i]
         v_good[i] = v[i]
         if i == 0:
             clock_good[0] = clock[0]
+            unfinished[0] = wp.where(status[0] == wp.static(FINE), 1, 0)
+            substeps[0] = 0
 
     @wp.func
     def largest_eigenvalue(s: matrix) -> real:
@@ -58,49 +72,88 @@ def kernels(n: Numbers) -> SimpleNamespace:
         spread = wp.max(wp.ddot(s, s) - trace * trace / size, real(0.0))
         return trace / size + wp.sqrt(spread * (size - real(1.0)) / size)
 
+    @wp.func
+    def longest_step(omega2: wp.float64, damping: wp.float64, power: wp.float64, divisor: wp.float64) -> wp.float64:
+        """The step at which the growth omega (omega dt)^power / divisor equals the damping."""
+        if omega2 <= wp.float64(0.0):
+            return wp.float64(1.0e30)
+        scale = wp.pow(omega2, wp.float64(0.5) * (power + wp.float64(1.0)))
+        return wp.pow(damping * divisor / scale, wp.float64(1.0) / power)
+
     @n.kernel(__name__)
     def bound_bodies(
+        frame_time: real,
         chunk_body: wp.array(dtype=int),
         chunk_start: wp.array(dtype=int),
         x: wp.array(dtype=vec),
+        v: wp.array(dtype=vec),
         f: wp.array(dtype=vec),
         area: wp.array(dtype=vec),
         clear: int,  # the accumulators must be zero after use
         inverse_mass: wp.array(dtype=real),
         neighbour_start: wp.array(dtype=int),
         neighbours: wp.array(dtype=int),
+        rest: wp.array(dtype=real),
         hinge_sum: wp.array(dtype=real),
+        wall_normal: wp.array(dtype=vec),
+        wall_point: wp.array(dtype=vec),
+        wall_velocity: wp.array(dtype=vec),
         spring_out: wp.array(dtype=real),
+        tension_out: wp.array(dtype=real),
         turn_out: wp.array(dtype=real),
         gas_out: wp.array(dtype=real),
         hinge_out: wp.array(dtype=real),
         lightest_out: wp.array(dtype=real),
+        rate_out: wp.array(dtype=real),
+        flow_out: wp.array(dtype=real),
     ):
         """A chunk of vertices of one body: the numbers of the file's comment, without k, gauge, gamma P/V and kb."""
         chunk, lane = wp.tid()
         spring = real(0.0)
+        tension = real(0.0)
         turn = real(0.0)
         gas = real(0.0)
         bend = real(0.0)
         lightest = real(0.0)
+        rate = real(0.0)
+        flow = real(0.0)
         for p in range(chunk_start[chunk] + lane, chunk_start[chunk + 1], wp.block_dim()):
             i = at(p)
             m1 = inverse_mass[i]
             here = x[i]
+            speed = v[i]
             s = matrix()
+            taut = real(0.0)
             lengths = real(0.0)
+            fastest = real(0.0)  # largest (relative speed / length)²
             for q in range(neighbour_start[i], neighbour_start[i + 1]):
-                d = x[at(neighbours[at(q)])] - here
+                j = at(neighbours[at(q)])
+                d = x[j] - here
                 l2 = wp.dot(d, d)
                 if l2 > real(0.0):
-                    s += wp.outer(d, d / l2)
-                    lengths += wp.sqrt(l2)
+                    w = v[j] - speed
+                    length = wp.sqrt(l2)
+                    t = wp.max(real(1.0) - rest[at(q)] / length, real(0.0))
+                    s += wp.outer(d, ((real(1.0) - t) / l2) * d)
+                    taut += t
+                    lengths += length
+                    fastest = wp.max(fastest, wp.dot(w, w) / wp.max(l2, rest[at(q)] * rest[at(q)]))
+            along = largest_eigenvalue(s)
+            spring = wp.max(spring, real(2.0) * m1 * (along + taut))
+            tension = wp.max(tension, real(2.0) * m1 * taut)
+            count = real(neighbour_start[i + 1] - neighbour_start[i])
+            for h in range(wall_normal.shape[0]):
+                approach = wp.dot(wall_velocity[h] - speed, wall_normal[h])
+                if approach > real(0.0) and wp.dot(here - wall_point[h], wall_normal[h]) < approach * frame_time:
+                    fastest = wp.max(fastest, wp.pow(approach * count / wp.max(lengths, tiny), real(2.0)))
             if wp.static(dim == 2):
                 lengths = real(3.0)  # so that lengths / 3 is the bound in 2D too
-            spring = wp.max(spring, real(2.0) * m1 * largest_eigenvalue(s))
             turn = wp.max(turn, m1 * lengths / real(3.0))
             gas += m1 * share2 * wp.dot(area[i], area[i])
-            lightest = wp.max(lightest, m1)
+            flow += share * wp.dot(area[i], speed)
+            if m1 > real(0.0):
+                lightest = wp.max(lightest, m1)
+                rate = wp.max(rate, wp.sqrt(fastest))
             if hinge_sum.shape[0] > 0:
                 bend = wp.max(bend, m1 * hinge_sum[i])
                 hinge_sum[i] = real(0.0)
@@ -108,17 +161,23 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 f[i] = vec()
                 area[i] = vec()
         most_spring = wp.tile_max(wp.tile(spring))
+        most_tension = wp.tile_max(wp.tile(tension))
         most_turn = wp.tile_max(wp.tile(turn))
         all_gas = wp.tile_sum(wp.tile(gas))
         most_bend = wp.tile_max(wp.tile(bend))
         most_light = wp.tile_max(wp.tile(lightest))
+        most_rate = wp.tile_max(wp.tile(rate))
+        all_flow = wp.tile_sum(wp.tile(flow))
         if lane == 0:
             b = chunk_body[chunk]
             wp.atomic_max(spring_out, b, most_spring[0])
+            wp.atomic_max(tension_out, b, most_tension[0])
             wp.atomic_max(turn_out, b, most_turn[0])
             wp.atomic_add(gas_out, b, all_gas[0])
             wp.atomic_max(hinge_out, b, most_bend[0])
             wp.atomic_max(lightest_out, b, most_light[0])
+            wp.atomic_max(rate_out, b, most_rate[0])
+            wp.atomic_add(flow_out, b, all_flow[0])
 
     if dim == 2:
 
@@ -139,8 +198,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             ids = hinges[wp.tid()]
             edge = x[ids[1]] - x[ids[0]]
             size = wp.length(edge)
-            gk = size / wp.max(wp.length(wp.cross(edge, x[ids[2]] - x[ids[0]])), tiny)
-            gl = size / wp.max(wp.length(wp.cross(edge, x[ids[3]] - x[ids[0]])), tiny)
+            least = wp.max(sliver * size * size, tiny)
+            gk = size / wp.max(wp.length(wp.cross(edge, x[ids[2]] - x[ids[0]])), least)
+            gl = size / wp.max(wp.length(wp.cross(edge, x[ids[3]] - x[ids[0]])), least)
             ends = real(4.0) * (gk + gl) * (gk + gl)
             hinge_sum[ids[0]] += ends
             hinge_sum[ids[1]] += ends
@@ -151,10 +211,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def bound_step(
         limits: wp.vec4f,  # of the scheme: reach along the imaginary axis, the real axis, growth power, growth divisor
         spring: wp.array(dtype=real),
+        tension: wp.array(dtype=real),
         turn: wp.array(dtype=real),
         gas: wp.array(dtype=real),
         hinge_bound: wp.array(dtype=real),
         lightest: wp.array(dtype=real),
+        rate: wp.array(dtype=real),
+        flow: wp.array(dtype=real),
         breathing: wp.array(dtype=real),
         stiffness: wp.array(dtype=real),
         damping: wp.array(dtype=real),
@@ -170,91 +233,119 @@ def kernels(n: Numbers) -> SimpleNamespace:
         ambient: wp.array(dtype=real),
         gamma: wp.array(dtype=real),
         held: wp.array(dtype=int),
-        step_out: wp.array(dtype=wp.float64),  # (bodies,) largest stable step
+        step_out: wp.array(dtype=wp.float64),  # (bodies,) longest step, s
+        renew_out: wp.array(dtype=wp.float64),  # (bodies,) time after which the bound is to be taken again, s
     ):
         b = wp.tid()
+        nought = wp.float64(0.0)
+        half = wp.float64(0.5)
         light = wp.float64(lightest[b])
-        from_springs = wp.float64(stiffness[b]) * wp.float64(spring[b])
-        from_gas = wp.float64(0.0)
-        if held[b] == 0:
+        k = wp.float64(stiffness[b])
+        dashpot = wp.float64(damping[b])
+        from_springs = k * wp.float64(spring[b])
+        from_gas = nought
+        change = wp.float64(rate[b])
+        if held[b] == 0 and pressure[b] > real(0.0):
             room = wp.float64(wp.max(volume[b], floor * rest_volume[b]))
-            from_gas = wp.float64(gamma[b]) * wp.float64(pressure[b]) / room * wp.float64(gas[b])
-        omega2 = from_springs + from_gas + wp.float64(wp.abs(pressure[b] - ambient[b])) * wp.float64(turn[b])
-        omega2 += wp.float64(bending[b]) * wp.float64(hinge_bound[b])
-        c = wp.float64(damping[b]) * wp.float64(spring[b]) + wp.float64(drag[b]) + wp.float64(wind_drag[b]) * light
+            from_gas = wp.float64(BREATHING) * wp.float64(gamma[b] * pressure[b]) / room * wp.float64(gas[b])
+            change = wp.max(change, wp.float64(wp.abs(flow[b])) / room)
+        # stiffness across the springs, which their dashpots do not damp
+        across = k * wp.float64(tension[b]) + wp.float64(wp.abs(pressure[b] - ambient[b])) * wp.float64(turn[b])
+        across += wp.float64(bending[b]) * wp.float64(hinge_bound[b])
+        omega2 = from_springs + from_gas + across
+        c = dashpot * wp.float64(spring[b]) + wp.float64(drag[b]) + wp.float64(wind_drag[b]) * light
         if grab_vertex[b] >= 0:
             omega2 += wp.float64(grab_stiffness[b]) * light
             c += wp.float64(grab_damping[b]) * light
         # roots of s² + c s + omega²: |s| <= (c + sqrt(c² + 4 omega²)) / 2
-        fastest = wp.float64(0.5) * (c + wp.sqrt(c * c + wp.float64(4.0) * omega2))
-        imaginary = wp.float64(limits[0])
-        step = wp.float64(limits[1]) / wp.max(fastest, wp.float64(1.0e-30))
-        if imaginary > wp.float64(0.0):
-            step = wp.min(step, imaginary / wp.max(fastest, wp.float64(1.0e-30)))
+        fastest = wp.max(half * (c + wp.sqrt(c * c + wp.float64(4.0) * omega2)), wp.float64(1.0e-30))
+        step = wp.float64(limits[1]) / fastest
+        if limits[0] > 0.0:
+            step = wp.min(step, wp.float64(limits[0]) / fastest)
         else:
-            # omega (omega dt)^p / divisor must not exceed the damping: of the springs' fastest mode, and of breathing
-            p = wp.float64(limits[2])
+            # oscillations grow; their damping must outweigh it, for each kind of motion:
+            undamped = wp.float64(GROWTH) + half * wp.float64(drag[b])
+            power = wp.float64(limits[2])
             divisor = wp.float64(limits[3])
-            undamped = wp.float64(GROWTH) + wp.float64(0.5) * wp.float64(drag[b])
-            if omega2 > wp.float64(0.0):
-                own = wp.float64(damping[b]) * wp.float64(spring[b]) * from_springs / omega2
-                rate = undamped + wp.float64(0.5) * own
-                power = wp.pow(wp.sqrt(omega2), p + wp.float64(1.0))
-                step = wp.min(step, wp.pow(rate * divisor / power, wp.float64(1.0) / p))
-            if from_gas > wp.float64(0.0):
-                rate = undamped + wp.float64(0.5) * wp.float64(damping[b]) * wp.float64(breathing[b])
-                power = wp.pow(wp.sqrt(from_gas), p + wp.float64(1.0))
-                step = wp.min(step, wp.pow(rate * divisor / power, wp.float64(1.0) / p))
-        step_out[b] = step
-        spring[b] = real(0.0)  # ready for the next frame
+            # along the springs: the share of the stiffness that is theirs is damped
+            theirs = from_springs / wp.max(omega2, wp.float64(1.0e-30))
+            along = undamped + half * dashpot * wp.float64(spring[b]) * theirs
+            step = wp.min(step, longest_step(omega2, along, power, divisor))
+            # across them: not damped
+            step = wp.min(step, longest_step(across, undamped, power, divisor))
+            # breathing: the springs damp it, but they and the gas make it stiff
+            breath = wp.float64(breathing[b])
+            step = wp.min(step, longest_step(from_gas + k * breath, undamped + half * dashpot * breath, power, divisor))
+        change = wp.max(change, wp.float64(1.0e-30))
+        step_out[b] = wp.min(wp.float64(SAFETY) * step, wp.float64(STRAIN) / change)
+        renew_out[b] = wp.float64(RENEW) / change
+        spring[b] = real(0.0)  # ready for the next time
+        tension[b] = real(0.0)
         turn[b] = real(0.0)
         gas[b] = real(0.0)
         hinge_bound[b] = real(0.0)
         lightest[b] = real(0.0)
+        rate[b] = real(0.0)
+        flow[b] = real(0.0)
 
     @n.kernel(__name__)
-    def plan_frame(
+    def plan_substeps(
         frame_time: wp.float64,
         max_substeps: int,
         step: wp.array(dtype=wp.float64),
-        status: wp.array(dtype=int),
-        remaining: wp.array(dtype=int),
+        renew: wp.array(dtype=wp.float64),
+        clock: wp.array(dtype=wp.float64),
+        clock_good: wp.array(dtype=wp.float64),
         substeps: wp.array(dtype=int),
+        status: wp.array(dtype=int),
+        unfinished: wp.array(dtype=int),
+        planned: wp.array(dtype=int),
+        block: wp.array(dtype=int),
         dt: wp.array(dtype=real),
     ):
-        """The substeps of this frame for the most demanding body; none once the simulation has failed."""
+        """Divide what is left of the frame for the most demanding body; plan a block of substeps, then look again."""
         _, lane = wp.tid()
         least = wp.float64(1.0e30)
+        soonest = wp.float64(1.0e30)
         worst = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language, not a constant)
         for b in range(lane, step.shape[0], wp.block_dim()):
-            if not (step[b] >= least):  # true for NaN too
+            soonest = wp.min(soonest, renew[b])
+            if least >= wp.float64(0.0) and not (step[b] >= least):  # once NaN, always NaN
                 least = step[b]
                 worst = b
+        if not (least >= wp.float64(0.0)):
+            least = wp.float64(0.0)
         shortest = wp.tile_min(wp.tile(least))
-        if least == shortest[0] or wp.isnan(least):
-            needed = frame_time / (wp.float64(SAFETY) * least)
-            count = wp.max(int(wp.min(wp.ceil(needed), wp.float64(2.0e9))), MIN_SUBSTEPS)
-            substeps[0] = count
-            if not (needed <= wp.float64(max_substeps)) and status[0] == wp.static(FINE):
+        first = wp.tile_min(wp.tile(soonest))
+        if least == shortest[0]:
+            left = wp.max(frame_time - (clock[0] - clock_good[0]), wp.float64(0.0))
+            needed = wp.min(wp.ceil(left / wp.max(least, wp.float64(1.0e-30))), wp.float64(1.0e9))
+            count = wp.max(int(needed), 1)
+            if substeps[0] == 0:
+                count = wp.max(count, MIN_SUBSTEPS)
+            if substeps[0] + count > max_substeps:
+                substeps[0] += count
                 status[0] = wp.static(TOO_STIFF)
                 status[1] = worst
-            remaining[0] = count
-            if status[0] != wp.static(FINE):
-                remaining[0] = 0
-            dt[0] = real(frame_time / wp.float64(wp.max(count, 1)))
+                unfinished[0] = 0
+                block[0] = 0
+            else:
+                planned[0] = count
+                length = left / wp.float64(count)
+                block[0] = wp.clamp(int(wp.min(first[0] / length, wp.float64(1.0e6))), 1, count)
+                dt[0] = real(length)
 
     @n.kernel(__name__)
-    def repeat_frame(
+    def plan_fixed(
         frame_time: wp.float64,
         count: int,
-        status: wp.array(dtype=int),
-        remaining: wp.array(dtype=int),
-        substeps: wp.array(dtype=int),
+        planned: wp.array(dtype=int),
+        block: wp.array(dtype=int),
         dt: wp.array(dtype=real),
     ):
-        """A fixed number of substeps; none once the simulation has failed."""
-        substeps[0] = count
-        remaining[0] = wp.where(status[0] == wp.static(FINE), count, 0)
+        """A fixed number of substeps."""
+        planned[0] = count
+        block[0] = count
         dt[0] = real(frame_time / wp.float64(count))
 
     @n.kernel(__name__)
@@ -264,10 +355,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body: wp.array(dtype=int),
         reference: wp.array(dtype=int),
         size: wp.array(dtype=real),
+        frame_time: wp.float64,
+        clock: wp.array(dtype=wp.float64),
+        clock_good: wp.array(dtype=wp.float64),
         status: wp.array(dtype=int),
     ):
-        """Mark the frame as failed if a point is not finite, or absurdly far from its body."""
+        """Mark the frame as failed if a point is not finite or absurdly far from its body; set the clock exactly."""
         i = at(wp.tid())
+        if i == 0:
+            clock[0] = clock_good[0] + frame_time
         b = at(body[i])
         far = x[i] - x[at(reference[b])]
         if not (wp.dot(far, far) <= size[b] * size[b] * real(SIZE_LIMIT * SIZE_LIMIT)) or not wp.isfinite(v[i]):
@@ -292,13 +388,30 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if i == 0:
                 clock[0] = clock_good[0]
 
+    @n.kernel(__name__)
+    def restore_ledger(
+        status: wp.array(dtype=int),
+        good: wp.array(dtype=wp.float64),
+        dissipated: wp.array(dtype=wp.float64),
+        work: wp.array(dtype=wp.float64),
+    ):
+        """The ledger's part of `restore`; `good` holds dissipated, then work."""
+        b = wp.tid()
+        if status[0] != wp.static(FINE):
+            dissipated[b] = good[b]
+            work[b] = good[dissipated.shape[0] + b]
+        else:
+            good[b] = dissipated[b]
+            good[dissipated.shape[0] + b] = work[b]
+
     return SimpleNamespace(
         begin_frame=begin_frame,
         bound_bodies=bound_bodies,
         bound_hinges=bound_hinges,
         bound_step=bound_step,
-        plan_frame=plan_frame,
-        repeat_frame=repeat_frame,
+        plan_substeps=plan_substeps,
+        plan_fixed=plan_fixed,
         inspect=inspect,
         restore=restore,
+        restore_ledger=restore_ledger,
     )

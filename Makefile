@@ -1,0 +1,55 @@
+# The two commands: `make demo` shows it, `make test` proves it. Both set up .venv by themselves, once.
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && { echo $$p; break; }; done)
+
+.PHONY: help demo test lint format bench lock clean
+
+help: ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(STAMP) ## a ball drops: out/drop.mp4 (video) and out/drop.vtkhdf (for ParaView)
+	@tools/graphics
+	@mkdir -p out
+	@$(BIN)/turgor run drop --fps 30 -o out/drop.mp4 -o out/drop.vtkhdf
+
+test: lint ## lint, types and all tests
+	@tools/graphics
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(STAMP) ## ruff (rules and format) and mypy (strict)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(STAMP) ## put the code into ruff's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP) ## throughput and start-up times
+	$(BIN)/turgor bench
+
+lock: ## resolve the dependencies anew (needs the network)
+	tools/lock python3.11 python3.12 python3.13
+
+clean: ## remove what was made, but not .venv
+	rm -rf out build dist .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
+	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Exactly the packages of the lock, by hash; then turgor itself, editable, built with the setuptools of the lock.
+$(STAMP): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "turgor needs Python 3.11, 3.12 or 3.13, and none was found; install one, or say which:" \
+		"make PYTHON=/path/to/python3" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "this Python cannot make a virtual" \
+		"environment; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@echo "installing into $(VENV) (once) ..."
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@

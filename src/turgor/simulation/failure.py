@@ -1,0 +1,39 @@
+"""What to say when a frame has failed: which body, when, and what to change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from turgor.errors import UnstableError
+from turgor.solvers import stability
+from turgor.solvers.schemes import SCHEMES
+
+if TYPE_CHECKING:
+    from turgor.simulation.simulation import Simulation
+
+__all__ = ["failure_of"]
+
+
+def failure_of(sim: Simulation) -> UnstableError:
+    """The error for a simulation whose status is not fine."""
+    status, culprit = (int(value) for value in sim.state.status.numpy())
+    settings = sim.settings
+    body = sim.model.bodies[culprit % len(sim.model.bodies)].name
+    where = f"body {body!r} at t = {sim.time:.4g} s"
+    if status == stability.TOO_STIFF:
+        other = "" if SCHEMES[settings.solver].imaginary > 0.0 else ", add damping, or use solver='symplectic'"
+        return UnstableError(
+            f"{where} needs {_count(sim.substeps)} substeps per frame with solver {settings.solver!r}, more than "
+            f"max_substeps = {settings.max_substeps}: lower its stiffness, damping or gas pressure, raise its mass, "
+            f"raise fps or max_substeps{other}"
+        )
+    remedy = (
+        "lower its stiffness or gas pressure, raise its mass, or give a larger fixed number of substeps"
+        if settings.substeps == "auto"
+        else f"raise substeps (now {settings.substeps}) or use substeps='auto'"
+    )
+    return UnstableError(f"{where} diverged with solver {settings.solver!r}: {remedy}")
+
+
+def _count(number: int) -> str:
+    return "over a billion" if number >= 10**9 else f"{number:,}"

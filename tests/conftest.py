@@ -1,0 +1,28 @@
+"""What all tests share: the hypothesis profiles, and that GPU tests are skipped, with the reason, without a GPU."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import settings
+
+# A first run compiles kernels, so no deadline. Under CI examples are the same every time; at home they are fresh.
+settings.register_profile("home", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI", "").lower() in ("1", "true", "yes") else "home")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if marked and (reason := _no_gpu()):
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _no_gpu() -> str:
+    """Why GPU tests cannot run here; empty when they can."""
+    import warp as wp
+
+    wp.config.log_level = wp.LOG_ERROR
+    return "" if wp.is_cuda_available() else "no CUDA device on this machine"
