@@ -26,6 +26,7 @@ ORDER = (
     "bench",
     "viewer",
     "cli",
+    "__main__",
 )
 
 

@@ -63,9 +63,7 @@ class Job:
         talk = talk and sys.stderr.isatty()
         with message("preparing (the first run compiles the kernels, once) ..." if talk else ""):
             self.simulation = sim = Simulation(self.scene, device, worlds=self.worlds)
-            start = {name: array.copy() for name, array in sim.changing().items()}
-            sim.step()  # compiles and records the frame's graph, so that the time measured below is that of the work
-            sim.restore(start)
+            sim.prepare()  # so that the time measured below is that of the work
         self.start_seconds = time.perf_counter() - begin
         begin = time.perf_counter()
         bar = progress_bar(talk, self.scene.simulation.fps, lambda: self.record_seconds)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
+from turgor.forces.bending import SLIVER
 from turgor.model import topology
 from turgor.model.model import Model
 from turgor.scene.gas import VOLUME_FLOOR
@@ -71,7 +72,10 @@ def energy(
         angles = topology.turning_angles if model.numbers.dim == 2 else topology.oriented_hinge_angles
         bent = np.stack([angles(points, model.hinges_host) for points in x]) - model.rest_angles_host
         bent = (bent + np.pi) % (2.0 * np.pi) - np.pi
-        elastic = elastic + 0.5 * np.sum(bending[:, body[model.hinges_host[:, 1]]] * bent**2, axis=1)
+        stored = 0.5 * bending[:, body[model.hinges_host[:, 1]]] * bent**2
+        if model.numbers.dim == 3:
+            stored *= np.stack([topology.sliver_weights(points, model.hinges_host, SLIVER) for points in x])
+        elastic = elastic + np.sum(stored, axis=1)
 
     gas = gas_energy(model, volume, time).sum(axis=1)
     pull = np.asarray(model.gravity.numpy(), np.float64)

@@ -1,4 +1,4 @@
-"""Bending resistance (optional): energy 1/2 kb (theta - theta0)^2 of the angle between neighbouring faces or edges."""
+"""Bending resistance (optional): 1/2 kb (theta - theta0)² for the angle between neighbouring faces or edges."""
 
 import functools
 from types import SimpleNamespace
@@ -9,7 +9,9 @@ from turgor.kernel import Numbers, at
 
 __all__ = ["SLIVER", "kernels"]
 
-SLIVER = 0.05  # a wing lower than this share of its edge gets no more torque: 1/height has no bound as it folds flat
+# grad theta is 1/height of a wing, which has no bound as a face folds flat. So the energy of a hinge is weighted with
+# s1 s2, s = min(1, (height / (SLIVER * edge))²): full for sensible faces, fading to zero for slivers, still an energy.
+SLIVER = 0.05
 
 
 @functools.cache
@@ -93,16 +95,37 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 return
             # theta: signed angle between the normals; positive when k and m bend away from the normals' side
             angle = wp.atan2(wp.dot(wp.cross(n1, n2), edge) / size, wp.dot(n1, n2))
-            torque = bending[at(body[i])] * wrapped(angle - rest[h])
-            # gradient (Bridson, Marino & Fedkiw 2003): the wings move along their normals, the edge balances them
             least = wp.pow(sliver * size * size, real(2.0))
-            gk = (-size / wp.max(n1_2, least)) * n1
-            gm = (-size / wp.max(n2_2, least)) * n2
+            s1 = wp.min(n1_2 / least, real(1.0))
+            s2 = wp.min(n2_2 / least, real(1.0))
+            bent = wrapped(angle - rest[h])
+            torque = s1 * s2 * bending[at(body[i])] * bent
+            # gradient (Bridson, Marino & Fedkiw 2003): the wings move along their normals, the edge balances them
+            gk = (-size / n1_2) * n1
+            gm = (-size / n2_2) * n2
             tk = wp.dot(ki, edge) / (size * size)
             tm = wp.dot(mi, edge) / (size * size)
             f_out[k] -= torque * gk
             f_out[m] -= torque * gm
             f_out[i] += torque * ((real(1.0) - tk) * gk + (real(1.0) - tm) * gm)
             f_out[j] += torque * (tk * gk + tm * gm)
+            if s1 < real(1.0) or s2 < real(1.0):
+                # gradient of the weights: n = edge x wing, s = |n|²/least, least ~ |edge|⁴
+                stored = real(0.5) * bending[at(body[i])] * bent * bent
+                at_k = vec()
+                at_m = vec()
+                at_j = vec()
+                if s1 < real(1.0):
+                    at_k = (real(2.0) * s2 * stored / least) * wp.cross(n1, edge)
+                    at_j += (real(2.0) * s2 * stored / least) * wp.cross(ki, n1)
+                    at_j -= (real(4.0) * s1 * s2 * stored / (size * size)) * edge
+                if s2 < real(1.0):
+                    at_m = (real(-2.0) * s1 * stored / least) * wp.cross(n2, edge)
+                    at_j += (real(-2.0) * s1 * stored / least) * wp.cross(mi, n2)
+                    at_j -= (real(4.0) * s1 * s2 * stored / (size * size)) * edge
+                f_out[k] -= at_k
+                f_out[m] -= at_m
+                f_out[j] -= at_j
+                f_out[i] += at_k + at_m + at_j
 
     return SimpleNamespace(add_bending=add_bending)

@@ -16,10 +16,10 @@ import warp as wp
 from turgor.kernel import Numbers
 from turgor.model.parts import Part, build_part
 from turgor.model.walls import Walls
-from turgor.scene.data import VOLUMES, Body, SoftBody
+from turgor.scene.data import VOLUMES, Body, SoftBody, VelocityDamping
 from turgor.scene.scene import Scene
 
-__all__ = ["BODY_PARAMETERS", "Model"]
+__all__ = ["BODY_PARAMETERS", "Model", "decay_rate"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -51,16 +51,22 @@ BODY_PARAMETERS = {
 }
 
 
+def decay_rate(damping: VelocityDamping | None, stiffness: FloatArray) -> FloatArray:
+    """1/s: v loses the share rho per 1/rate seconds, a rate of -rate ln(1 - rho); rho = 1 stops in one such time."""
+    if damping is None:
+        return np.zeros_like(stiffness)
+    rho = damping.base + (1.0 - damping.base) * stiffness / damping.stiffness_max
+    return np.asarray(-damping.rate * np.log1p(-np.minimum(rho, 1.0 - 1e-6)))
+
+
 def _parameters(body: Body, part: Part) -> dict[str, float]:
     """The numbers of one body as the kernels want them."""
-    rho = body.velocity_damping.fraction(body.springs.stiffness) if body.velocity_damping else 0.0
     values = {
         "stiffness": body.springs.stiffness,
         "damping": body.springs.damping,
         "bending": body.bending,
         "drag": body.drag,
-        # v loses the share rho per 1/rate seconds: a rate of -rate ln(1 - rho); rho = 1 stops within one such time
-        "decay": -body.velocity_damping.rate * np.log1p(-min(rho, 1.0 - 1e-6)) if body.velocity_damping else 0.0,
+        "decay": float(decay_rate(body.velocity_damping, np.array(body.springs.stiffness))),
         "wind_drag": body.wind_drag,
         "friction": -1.0 if body.friction is None else body.friction,
         "restitution": -1.0 if body.restitution is None else body.restitution,

@@ -37,7 +37,7 @@ class Part:
     fans_known: bool  # False: the gather kernel cannot be used
     hinges: IntArray  # (h, 3 or 4), empty without bending
     rest_angles: FloatArray  # (h,) rad
-    rest_volume: float  # m³, as the body's own volume method measures it; 1 for a body without gas
+    rest_volume: float  # m³, as the body's own volume method measures it; 1 for a cloth
     size: float  # m, diagonal of the bounding box
     breathing: float  # 1/kg: damping rate of the breathing mode per unit of dashpot
 
@@ -130,7 +130,7 @@ def build_part(body: Body) -> Part:
     hinges = topology.hinges(faces, count) if body.bending > 0.0 else np.zeros((0, body.dim + 1), np.int32)
     angles = topology.turning_angles if body.dim == 2 else topology.oriented_hinge_angles
     rest_volume = 1.0
-    if isinstance(body, SoftBody) and body.gas is not None:
+    if isinstance(body, SoftBody):
         rest_volume = estimated_volume(points, body.volume, shape.volume)
     arms = points - np.average(points, axis=0, weights=masses[order])
     inertia = float(np.sum(masses[order] * np.einsum("ij,ij->i", arms, arms)))

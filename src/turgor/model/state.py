@@ -15,7 +15,18 @@ __all__ = ["State"]
 class State:
     """Device arrays that change from substep to substep. Those in PROPER are the state; the others are work space."""
 
-    PROPER = ("x", "v", "clock", "grab_vertex", "grab_target", "grab_stiffness", "grab_damping", "dissipated", "work")
+    PROPER = (
+        "x",
+        "v",
+        "clock",
+        "pace",
+        "grab_vertex",
+        "grab_target",
+        "grab_stiffness",
+        "grab_damping",
+        "dissipated",
+        "work",
+    )
 
     def __init__(self, model: Model, stages: int) -> None:
         n, device = model.numbers, model.device
@@ -72,6 +83,7 @@ class State:
         self.planned = ints(1)  # substeps to the end of the frame
         self.block = ints(1)  # substeps to the next look at the stability bound
         self.substeps = ints(1)  # done in this frame
+        self.pace = ints(3)  # substeps per whole frame: see solvers.stability
         self.spring_bound, self.tension_bound, self.turn_bound = reals(bodies), reals(bodies), reals(bodies)
         self.gas_bound, self.hinge_bound, self.lightest = reals(bodies), reals(bodies), reals(bodies)
         self.change_rate, self.flow = reals(bodies), reals(bodies)

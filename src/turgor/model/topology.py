@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["compressed_rows", "fans", "hinges", "morton_order", "oriented_hinge_angles", "turning_angles"]
+__all__ = [
+    "compressed_rows",
+    "fans",
+    "hinges",
+    "morton_order",
+    "oriented_hinge_angles",
+    "sliver_weights",
+    "turning_angles",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -115,6 +123,15 @@ def turning_angles(points: FloatArray, ids: IntArray) -> FloatArray:
     second = points[ids[:, 2]] - points[ids[:, 1]]
     cross = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
     return np.asarray(np.arctan2(cross, np.einsum("ij,ij->i", first, second)))
+
+
+def sliver_weights(points: FloatArray, ids: IntArray, sliver: float) -> FloatArray:
+    """(h,) share of its energy that a hinge keeps: 1, or less where a face is nearly flat (forces.bending)."""
+    i, j, k, m = (points[ids[:, corner]] for corner in range(4))
+    edge = j - i
+    least = np.maximum((sliver * np.einsum("ij,ij->i", edge, edge)) ** 2, np.finfo(float).tiny)
+    sizes = [np.sum(np.cross(edge, wing - i) ** 2, axis=1) for wing in (k, m)]
+    return np.asarray(np.minimum(sizes[0] / least, 1.0) * np.minimum(sizes[1] / least, 1.0))
 
 
 def oriented_hinge_angles(points: FloatArray, ids: IntArray) -> FloatArray:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
+from turgor.scene.data import SoftBody
 from turgor.scene.gas import GAS_CONSTANT, VOLUME_FLOOR
+from turgor.scene.validate import did_you_mean
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
@@ -19,14 +22,19 @@ FloatArray = npt.NDArray[np.float64]
 Values = float | FloatArray
 
 
-def _parameter(name: str, what: str, low: float = 0.0) -> Any:
-    """A property on one entry of the model's parameter table."""
+def _parameter(name: str, what: str, high: float = math.inf, *, own: bool = False, gas: bool = False) -> Any:
+    """A property on one entry of the model's parameter table.
+
+    own: -1 stands for "the wall's own"; gas: only for bodies that were described with gas.
+    """
 
     def read(view: BodyView) -> Values:
         return view._read(name)
 
     def write(view: BodyView, value: Any) -> None:
-        view._write(name, value, low)
+        if gas:
+            view._needs_gas(name)
+        view._write(name, value, high, own)
 
     return property(read, write, doc=f"{what}. A number, or one per world.")
 
@@ -39,18 +47,27 @@ class BodyView:
     bending = _parameter("bending", "Bending stiffness, N m/rad")
     drag = _parameter("drag", "Drag rate c of dv/dt = -c v, 1/s")
     wind_drag = _parameter("wind_drag", "Wind force per point and speed, N s/m")
-    friction = _parameter("friction", "Coulomb coefficient; -1: the wall's own", low=-1.0)
-    restitution = _parameter("restitution", "Restitution; -1: the wall's own", low=-1.0)
-    ambient = _parameter("ambient", "Pressure outside, Pa")
+    friction = _parameter("friction", "Coulomb coefficient; -1: the wall's own", own=True)
+    restitution = _parameter("restitution", "Restitution; -1: the wall's own", 1.0, own=True)
+    ambient = _parameter("ambient", "Pressure outside, Pa", gas=True)
     nRT = _parameter(  # noqa: N815
-        "nRT", "Amount of gas times R times temperature, J"
+        "nRT", "Amount of gas times R times temperature, J", gas=True
     )
 
     def __init__(self, sim: Simulation, name: str) -> None:
         self._sim = sim
         self._model = sim.model
-        self._index = [body.name for body in sim.model.bodies].index(name)
+        self.index = [body.name for body in sim.model.bodies].index(name)
         self.name = name
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        """Only what exists can be set: a misspelt parameter must not silently do nothing."""
+        if not key.startswith("_") and key not in ("name", "index"):
+            found = getattr(type(self), key, None)
+            if found is None or found.fset is None:
+                known = [name for name, entry in vars(type(self)).items() if getattr(entry, "fset", None)]
+                raise SceneError(f"{self.name}.{key} cannot be set; {did_you_mean(key, known)}")
+        super().__setattr__(key, value)
 
     # state ----------------------------------------------------------------------------------------------------------
 
@@ -75,7 +92,7 @@ class BodyView:
     @property
     def forces(self) -> FloatArray:
         """(vertices, dim) N: the total force on each point now."""
-        return self._vertices(self._sim.forces())
+        return self._vertices(self._sim.forces()).copy()
 
     @property
     def masses(self) -> FloatArray:
@@ -89,14 +106,14 @@ class BodyView:
 
     @mass.setter
     def mass(self, value: Any) -> None:
-        wanted = self._checked("mass", value, np.finfo(float).tiny)
+        wanted = self._checked("mass", value, float(np.finfo(self._model.numbers.dtype).tiny))
         factor = wanted / np.atleast_1d(self.mass)
-        part = slice(int(self._model.starts[self._index]), int(self._model.starts[self._index + 1]))
+        part = slice(int(self._model.starts[self.index]), int(self._model.starts[self.index + 1]))
         for array, power in ((self._model.mass, 1.0), (self._model.inverse_mass, -1.0)):
             table = array.numpy().reshape(self._model.worlds, -1).copy()
             table[:, part] *= factor[:, None] ** power
             array.assign(table.ravel())
-        self._write("breathing", np.atleast_1d(self._read("breathing")) / factor, 0.0)
+        self._write("breathing", np.atleast_1d(self._read("breathing")) / factor)
 
     @property
     def center(self) -> FloatArray:
@@ -119,17 +136,17 @@ class BodyView:
 
     @property
     def volume(self) -> Values:
-        """m³ (m² in 2D) enclosed, measured by the body's own method; nan for a body without gas that is open."""
-        return self._measured("volume")
+        """m³ (m² in 2D) enclosed, measured by the body's own method; nan for a cloth."""
+        return self._measured("volume") if self._closed else self._plain(np.full(self._model.worlds, math.nan))
 
     @property
     def rest_volume(self) -> Values:
-        """m³ (m² in 2D) of the shape as it was described."""
-        return self._read("rest_volume")
+        """m³ (m² in 2D) of the shape as it was described; nan for a cloth."""
+        return self._read("rest_volume") if self._closed else self._plain(np.full(self._model.worlds, math.nan))
 
     @property
     def pressure(self) -> Values:
-        """Absolute pressure of the gas, Pa (N/m in 2D)."""
+        """Absolute pressure of the gas, Pa (N/m in 2D); 0 without gas."""
         return self._measured("pressure")
 
     @property
@@ -139,44 +156,53 @@ class BodyView:
 
     @gauge_pressure.setter
     def gauge_pressure(self, value: Any) -> None:
-        gauge = self._checked("gauge_pressure", value, -np.inf)
+        self._needs_gas("gauge_pressure")
+        gauge = self._checked("gauge_pressure", value, -math.inf)
         self.nRT = (gauge + np.atleast_1d(self.ambient)) * np.atleast_1d(self.rest_volume)
 
     @property
     def temperature(self) -> Values:
         """K, at the rest volume. Setting it keeps the amount of gas."""
-        return self._plain(self._sim.temperatures[:, self._index])
+        return self._plain(self._sim.temperatures[:, self.index])
 
     @temperature.setter
     def temperature(self, value: Any) -> None:
-        kelvin = self._checked("temperature", value, np.finfo(float).tiny)
-        self.nRT = np.atleast_1d(self.nRT) * kelvin / self._sim.temperatures[:, self._index]
-        self._sim.temperatures[:, self._index] = kelvin
+        self._needs_gas("temperature")
+        kelvin = self._checked("temperature", value, float(np.finfo(np.float32).tiny))
+        self.nRT = np.atleast_1d(self.nRT) * kelvin / self._sim.temperatures[:, self.index]
+        self._sim.temperatures[:, self.index] = kelvin
 
     @property
     def moles(self) -> Values:
         """mol. Setting it keeps the temperature."""
-        return self._plain(np.atleast_1d(self.nRT) / (GAS_CONSTANT * self._sim.temperatures[:, self._index]))
+        return self._plain(np.atleast_1d(self.nRT) / (GAS_CONSTANT * self._sim.temperatures[:, self.index]))
 
     @moles.setter
     def moles(self, value: Any) -> None:
-        self.nRT = self._checked("moles", value, 0.0) * GAS_CONSTANT * self._sim.temperatures[:, self._index]
+        self._needs_gas("moles")
+        self.nRT = self._checked("moles", value, 0.0) * GAS_CONSTANT * self._sim.temperatures[:, self.index]
 
     @property
     def collapsed(self) -> bool | npt.NDArray[np.bool_]:
         """Whether the body is crushed below the volume floor or turned inside out, so that its pressure is capped."""
+        if not self._closed:
+            raise SceneError(f"{self.name}.collapsed: only a closed body encloses a volume")
         flat = np.atleast_1d(self.volume) < VOLUME_FLOOR * np.atleast_1d(self.rest_volume)
         return bool(flat[0]) if self._model.worlds == 1 else flat
 
     # helpers --------------------------------------------------------------------------------------------------------
 
     def _vertices(self, values: FloatArray) -> FloatArray:
-        first, last = self._model.starts[self._index], self._model.starts[self._index + 1]
+        first, last = self._model.starts[self.index], self._model.starts[self.index + 1]
         return np.asarray(values[..., int(first) : int(last), :])
 
     def _mean(self, values: FloatArray) -> FloatArray:
         weights = self.masses / self.masses.sum(axis=-1, keepdims=True)
         return np.asarray(np.einsum("...i,...ij->...j", weights, values))
+
+    @property
+    def _closed(self) -> bool:
+        return isinstance(self._model.bodies[self.index], SoftBody)
 
     def _plain(self, values: FloatArray) -> Values:
         values = np.atleast_1d(np.asarray(values, np.float64))
@@ -186,47 +212,60 @@ class BodyView:
         return array.numpy().reshape(self._model.worlds, -1)
 
     def _read(self, name: str) -> Values:
-        return self._plain(self._table(getattr(self._model, name))[:, self._index])
+        return self._plain(self._table(getattr(self._model, name))[:, self.index])
 
     def _measured(self, name: str) -> Values:
         self._sim.measure()
-        return self._plain(self._table(getattr(self._sim.state, name))[:, self._index])
+        return self._plain(self._table(getattr(self._sim.state, name))[:, self.index])
 
-    def _checked(self, name: str, value: Any, low: float) -> FloatArray:
+    def _needs_gas(self, name: str) -> None:
+        body = self._model.bodies[self.index]
+        if not (isinstance(body, SoftBody) and body.gas is not None):
+            raise SceneError(
+                f"{self.name}.{name} needs gas, and {self.name!r} was described without: give it gas first"
+            )
+
+    def _checked(self, name: str, value: Any, low: float, high: float = math.inf) -> FloatArray:
         try:
             values = np.broadcast_to(np.asarray(value, np.float64), (self._model.worlds,))
         except (TypeError, ValueError):
             raise SceneError(
                 f"{self.name}.{name} must be a number or one per world ({self._model.worlds}), got {value!r}"
             ) from None
-        if not np.all(np.isfinite(values)) or np.any(values < low):
-            raise SceneError(f"{self.name}.{name} must be finite and >= {low:g}, got {value!r}")
+        limit = min(high, float(np.finfo(self._model.numbers.dtype).max))
+        if not np.all(np.isfinite(values)) or np.any(values < low) or np.any(values > limit):
+            raise SceneError(f"{self.name}.{name} must be a number from {low:g} to {limit:g}, got {value!r}")
         return values
 
-    def _write(self, name: str, value: Any, low: float) -> None:
-        values = self._checked(name, value, low)
+    def _write(self, name: str, value: Any, high: float = math.inf, own: bool = False) -> None:
+        low = -1.0 if own else 0.0
+        values = self._checked(name, value, low, high)
+        if own and np.any((values < 0.0) & (values != -1.0)):
+            raise SceneError(f"{self.name}.{name} must be >= 0, or -1 for the wall's own, got {value!r}")
+        self._sim.check_change(self.index, name, values)
         array = getattr(self._model, name)
         table = self._table(array).copy()
-        table[:, self._index] = values
+        table[:, self.index] = values
         array.assign(table.ravel())
-        self._sim.parameters_changed(self._index, name)
+        self._sim.parameters_changed(self.index, name)
 
     def _assign(self, array: Any, value: Any, name: str, origin: Any) -> None:
         model = self._model
-        count = int(model.starts[self._index + 1] - model.starts[self._index])
+        count = int(model.starts[self.index + 1] - model.starts[self.index])
         shape = (model.worlds, count, model.numbers.dim)
         try:
             values = np.broadcast_to(np.asarray(value, np.float64), shape)
         except (TypeError, ValueError):
             expected = shape[1:] if model.worlds == 1 else shape
             raise SceneError(f"{self.name}.{name} must have shape {expected}, got {np.shape(value)}") from None
-        if not np.all(np.isfinite(values)):
-            raise SceneError(f"{self.name}.{name} must be finite")
+        local = values - origin
+        if not np.all(np.abs(local) <= np.finfo(model.numbers.dtype).max):
+            raise SceneError(f"{self.name}.{name} must be finite, and fit {model.numbers.precision} precision")
         self._sim.ensure_fine()
         table = array.numpy().reshape(model.worlds, model.vertices, model.numbers.dim).copy()
-        start = int(model.starts[self._index])
+        start = int(model.starts[self.index])
         order = model.user[start : start + count] - start
-        table[:, start : start + count] = (values - origin)[:, order]
+        table[:, start : start + count] = local[:, order]
         array.assign(table.reshape(-1, model.numbers.dim))
         self._sim.state_changed()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 from collections.abc import Iterable, Sequence
@@ -18,12 +17,12 @@ from turgor.diagnose.contacts import Contacts, wall_contacts
 from turgor.diagnose.energy import Energy, energy
 from turgor.errors import SceneError
 from turgor.kernel import numbers, start_warp
-from turgor.model.model import BODY_PARAMETERS, Model
+from turgor.model.model import Model, decay_rate
 from turgor.model.state import State
 from turgor.scene.data import SoftBody
 from turgor.scene.scene import Scene
 from turgor.scene.settings import Settings
-from turgor.simulation import outlook
+from turgor.simulation import hand, outlook, state_file
 from turgor.simulation.body import BodyView
 from turgor.simulation.failure import failure_of
 from turgor.simulation.frame import Frame, Layout
@@ -119,7 +118,7 @@ class Simulation:
         progress: True for a bar on stderr, or a function of (frames done, frames in all).
         """
         duration = self.settings.seconds if seconds is None else seconds
-        if not math.isfinite(duration) or duration < 0.0:
+        if isinstance(duration, bool) or not isinstance(duration, (int, float)) or not 0.0 <= duration < math.inf:
             raise SceneError(f"seconds must be finite and >= 0, got {seconds!r}")
         frames = round(duration * self.settings.fps)
         outputs = [self._open(entry) for entry in _as_list(record)]
@@ -140,6 +139,10 @@ class Simulation:
         finally:
             for output in outputs:
                 output.close(finished)
+
+    def prepare(self) -> None:
+        """Compile the kernels and record the frame now, so that the first step takes no longer than the others."""
+        self._step.prepare()
 
     def launch_frame(self) -> None:
         """The device's part of `step` alone, for benchmarks."""
@@ -252,36 +255,13 @@ class Simulation:
 
         damping: N s/m; left out, it is critical for the pulled point. Call again to move the target.
         """
-        view = self[body]
-        part = self.model.parts[view._index]
-        if isinstance(vertex, bool) or not 0 <= vertex < len(part.order):
-            raise SceneError(f"grab: {body!r} has vertices 0 to {len(part.order) - 1}, got {vertex!r}")
-        goal = np.asarray(target, np.float64)
-        if goal.shape != (self.scene.dim,) or not np.all(np.isfinite(goal)):
-            raise SceneError(f"grab: target must be {self.scene.dim} finite numbers, got {target!r}")
-        if not (math.isfinite(stiffness) and stiffness >= 0.0):
-            raise SceneError(f"grab: stiffness must be >= 0, got {stiffness!r}")
-        place = int(self.model.internal[self.model.starts[view._index] + vertex])
-        mass = float(self.model.mass_host[place])
-        values = {
-            "grab_vertex": place + np.arange(self.worlds) * self.model.vertices,
-            "grab_target": np.tile(goal - self.model.anchor, (self.worlds, 1)),
-            "grab_stiffness": np.full(self.worlds, stiffness),
-            "grab_damping": np.full(self.worlds, 2.0 * math.sqrt(stiffness * mass) if damping is None else damping),
-        }
-        self._set_grab(view._index, values)
+        hand.grab(self, body, vertex, target, stiffness, damping)
+        self._forces = None
 
     def release(self, body: str | None = None) -> None:
         """Let go of a body, or of all."""
         for name in self._views if body is None else [body]:
-            self._set_grab(self[name]._index, {"grab_vertex": np.full(self.worlds, -1)})
-
-    def _set_grab(self, index: int, values: dict[str, Any]) -> None:
-        for name, value in values.items():
-            array = getattr(self.state, name)
-            table = array.numpy().copy()
-            table[index :: len(self.model.parts)] = value
-            array.assign(table)
+            hand.release(self, name)
         self._forces = None
 
     @property
@@ -316,11 +296,21 @@ class Simulation:
         array.assign(np.ascontiguousarray(table, self.model.numbers.dtype))
         self._forces = None
 
+    def check_change(self, body: int, name: str, values: FloatArray) -> None:
+        """Whether a parameter of a body may be set."""
+        if name == "bending" and not len(self.model.parts[body].hinges) and np.any(values):
+            described = self.model.bodies[body].name
+            raise SceneError(f"{described}.bending can be changed only if the body was described with bending > 0")
+
     def parameters_changed(self, body: int, name: str) -> None:
         """A parameter of a body was set: forces are to be measured anew, and some stages may be needed from now on."""
         self._forces = None
-        if name == "bending" and not len(self.model.parts[body].hinges) and np.any(self.model.bending.numpy()):
-            raise SceneError("bending can be changed only for a body that was described with bending > 0")
+        described = self.model.bodies[body]
+        if name == "stiffness" and described.velocity_damping is not None:  # Martin's damping follows the stiffness
+            decay = self.model.decay.numpy().copy()
+            mine = slice(body, None, len(self.model.parts))
+            decay[mine] = decay_rate(described.velocity_damping, self.model.stiffness.numpy()[mine])
+            self.model.decay.assign(decay)
         if name == "wind_drag" and not self.model.windy:
             self.model.windy = True
             self._step.graph = None
@@ -344,49 +334,15 @@ class Simulation:
 
     def state_hash(self) -> str:
         """Hex digest (SHA-256) of all that changes: state, time and the parameters that can be set."""
-        digest = hashlib.sha256()
-        for name, array in sorted(self.changing().items()):
-            digest.update(name.encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
-
-    def changing(self) -> dict[str, npt.NDArray[Any]]:
-        """All that changes, by name, in internal order."""
-        self.ensure_fine()
-        m, s = self.model, self.state
-        arrays = {name: getattr(s, name).numpy() for name in State.PROPER}
-        arrays |= {name: getattr(m, name).numpy() for name in (*BODY_PARAMETERS, "mass", "inverse_mass")}
-        arrays |= {f"wall_{name}": getattr(m.walls, name).numpy() for name in m.walls.CHANGING}
-        arrays |= {"gravity": m.gravity.numpy(), "wind": m.wind.numpy(), "temperatures": self.temperatures}
-        return arrays | {"frame_index": np.array(self.frame_index)}
-
-    def restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
-        """Put back what `changing` gave."""
-        m, s = self.model, self.state
-        holders = dict.fromkeys(State.PROPER, s)
-        for name, values in arrays.items():
-            if name.startswith("wall_"):
-                getattr(m.walls, name.removeprefix("wall_")).assign(values)
-            elif name == "temperatures":
-                self.temperatures = values
-            elif name == "frame_index":
-                self.frame_index = int(values)
-            else:
-                getattr(holders.get(name, m), name).assign(values)
-        m.windy = m.windy or bool(np.any(m.wind_drag.numpy()))
-        self._forces = None
+        return state_file.digest(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything needed to go on bit for bit (.npz)."""
-        from turgor.simulation import state_file
-
         state_file.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], device: str = "cpu") -> Simulation:
         """Go on from a saved state."""
-        from turgor.simulation import state_file
-
         return state_file.load(cls, path, device)
 
     # helpers --------------------------------------------------------------------------------------------------------
@@ -400,6 +356,8 @@ class Simulation:
 
     def _open(self, entry: Record) -> sinks.Sink:
         if not isinstance(entry, (str, os.PathLike)):
+            if not hasattr(entry, "add") or not hasattr(entry, "close"):
+                raise SceneError(f"record must be files or sinks (add, close), got {entry!r}")
             return entry
         if sinks.opener is None:
             raise SceneError("recording to a file needs the whole package: import turgor")
@@ -415,6 +373,8 @@ class Simulation:
 
 
 def _device(name: str) -> Any:
+    if not isinstance(name, str):
+        raise SceneError(f"device must be 'cpu', 'cuda' or 'auto', got {name!r}")
     start_warp()
     if name == "auto":
         name = "cuda" if wp.is_cuda_available() else "cpu"

@@ -2,25 +2,62 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import tempfile
+import zipfile
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from turgor.errors import SceneError
+from turgor.model.model import BODY_PARAMETERS
+from turgor.model.state import State
 from turgor.scene.data import Body
 from turgor.scene.scene import Scene
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
 
-__all__ = ["load", "save"]
+__all__ = ["digest", "load", "save"]
 
 VERSION = 1
+PARAMETERS = (*BODY_PARAMETERS, "mass", "inverse_mass", "gravity", "wind")
+
+
+def _changing(sim: Simulation) -> dict[str, npt.NDArray[Any]]:
+    """All that changes, by name, in internal order: state, settable parameters, walls."""
+    sim.ensure_fine()
+    m, s = sim.model, sim.state
+    arrays = {name: getattr(s, name).numpy() for name in State.PROPER}
+    arrays |= {name: getattr(m, name).numpy() for name in PARAMETERS}
+    arrays |= {f"wall_{name}": getattr(m.walls, name).numpy() for name in m.walls.CHANGING}
+    return arrays | {"temperatures": sim.temperatures, "frame_index": np.array(sim.frame_index)}
+
+
+def _restore(sim: Simulation, arrays: dict[str, npt.NDArray[Any]]) -> None:
+    """Put back what `_changing` gave."""
+    sim.temperatures = arrays.pop("temperatures")
+    sim.frame_index = int(arrays.pop("frame_index"))
+    for name, values in arrays.items():
+        if name.startswith("wall_"):
+            getattr(sim.model.walls, name.removeprefix("wall_")).assign(values)
+        else:
+            getattr(sim.state if name in State.PROPER else sim.model, name).assign(values)
+    sim.model.windy = sim.model.windy or bool(np.any(sim.model.wind_drag.numpy()))
+    sim.state_changed()
+
+
+def digest(sim: Simulation) -> str:
+    """Hex digest (SHA-256) of all that changes."""
+    sha = hashlib.sha256()
+    for name, array in sorted(_changing(sim).items()):
+        sha.update(name.encode())
+        sha.update(np.ascontiguousarray(array).tobytes())
+    return sha.hexdigest()
 
 
 def _inline(body: Body) -> Body:
@@ -38,6 +75,8 @@ def _inline(body: Body) -> Body:
 def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
     """Write atomically: a temporary file in the same folder, then a rename."""
     target = Path(path)
+    if target.is_dir():
+        raise SceneError(f"{target}: is a folder; give the name of a file in it, such as state.npz")
     if not target.parent.is_dir():
         raise SceneError(f"{target}: the folder {str(target.parent)!r} does not exist; create it first")
     scene = Scene(dim=sim.scene.dim, gravity=sim.scene.gravity, wind=sim.scene.wind, name=sim.scene.name,
@@ -52,14 +91,14 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
         "ledger": sim.ledger,
         "assembly": sim.assembly,
     }
-    with tempfile.NamedTemporaryFile(dir=target.parent, suffix=".tmp", delete=False) as file:
-        try:
-            arrays: dict[str, Any] = sim.changing()
+    arrays: dict[str, Any] = _changing(sim)
+    partial = target.with_name(f".{target.name}.part")
+    try:
+        with partial.open("wb") as file:
             np.savez(file, header=json.dumps(header), **arrays)
-        except BaseException:
-            os.unlink(file.name)
-            raise
-    os.replace(file.name, target)
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Simulation:
@@ -68,7 +107,7 @@ def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Si
         with np.load(path, allow_pickle=False) as file:
             header: dict[str, Any] = json.loads(str(file["header"]))
             arrays = {name: file[name] for name in file.files if name != "header"}
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise SceneError(f"{path}: not a saved simulation ({error}); write one with sim.save(path)") from None
     if header.get("version") != VERSION:
         raise SceneError(f"{path}: saved by another version of turgor (format {header.get('version')!r})")
@@ -78,6 +117,6 @@ def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Si
     sim = cls(scene, device, worlds=header["worlds"], ledger=header["ledger"], assembly=header["assembly"], **{
         key: value for key, value in header["settings"].items() if key != "seconds"
     })  # fmt: skip
-    sim.restore(arrays)
+    _restore(sim, arrays)
     sim.scene = Scene.from_toml(header["scene"], source=str(path))
     return sim

@@ -63,14 +63,19 @@ class Step:
 
     def run(self) -> None:
         """Advance the state by one frame."""
-        if self.count == 0:
+        if self.count == 0:  # nothing but walls
             self.state.clock.fill_(float(self.state.clock.numpy()[0]) + self.frame_time)
+            self.move_walls(0.0)
             return
-        if self.graph is None:
+        self.prepare()
+        wp.capture_launch(self.graph)
+
+    def prepare(self) -> None:
+        """Compile the kernels and record the frame, if that has not been done."""
+        if self.graph is None and self.count:
             with wp.ScopedCapture(device=self.device) as capture:
                 self.frame()
             self.graph = capture.graph
-        wp.capture_launch(self.graph)
 
     def frame(self) -> None:
         """All the stages of a frame."""
@@ -274,7 +279,7 @@ class Step:
         )  # fmt: skip
         self.launch_blocks(
             k.plan_substeps, 1, BLOCK, self.frame_time, self.max_substeps, s.step_bound, s.renew_bound, s.clock,
-            s.clock_good, s.substeps, s.status, s.unfinished, s.planned, s.block, s.dt,
+            s.clock_good, s.substeps, s.status, s.unfinished, s.planned, s.block, s.pace, s.dt,
         )  # fmt: skip
 
     def inspect(self) -> None:

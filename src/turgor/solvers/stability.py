@@ -26,6 +26,9 @@ SAFETY = 0.8  # share of the stable step that is used: bodies deform between one
 BREATHING = 2.5  # weight of the gas in the bound: breathing is the mode one sees, so it gets 0.5 of its stable step
 STRAIN = 0.05  # a substep may change lengths and volume by this share
 RENEW = 0.2  # after changes by this share the bound is taken again
+MARGIN = 1.1  # when the step has to shrink, it shrinks by this much more, so that it does not have to again at once
+PATIENCE = 8  # frames after which a step that could be longer becomes longer: a step that follows every swing of a
+# body would feed energy into it (symplectic integrators keep energy bounded only while the step stays the same)
 GROWTH = 0.1  # 1/s: growth of undamped oscillations allowed to schemes that have no stable step for them
 MIN_SUBSTEPS = 4  # per frame: free flight and contact stay accurate even for very soft bodies
 SIZE_LIMIT = 1.0e6  # a point this many body sizes away from its body has exploded
@@ -247,7 +250,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         change = wp.float64(rate[b])
         if held[b] == 0 and pressure[b] > real(0.0):
             room = wp.float64(wp.max(volume[b], floor * rest_volume[b]))
-            from_gas = wp.float64(BREATHING) * wp.float64(gamma[b] * pressure[b]) / room * wp.float64(gas[b])
+            from_gas = wp.float64(gamma[b] * pressure[b]) / room * wp.float64(gas[b])
+            if limits[0] > 0.0:  # schemes without a stable interval are slowed down far more by their growth
+                from_gas *= wp.float64(BREATHING)
             change = wp.max(change, wp.float64(wp.abs(flow[b])) / room)
         # stiffness across the springs, which their dashpots do not damp
         across = k * wp.float64(tension[b]) + wp.float64(wp.abs(pressure[b] - ambient[b])) * wp.float64(turn[b])
@@ -277,7 +282,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             breath = wp.float64(breathing[b])
             step = wp.min(step, longest_step(from_gas + k * breath, undamped + half * dashpot * breath, power, divisor))
         change = wp.max(change, wp.float64(1.0e-30))
-        step_out[b] = wp.min(wp.float64(SAFETY) * step, wp.float64(STRAIN) / change)
+        step_out[b] = wp.float64(SAFETY) * step
         renew_out[b] = wp.float64(RENEW) / change
         spring[b] = real(0.0)  # ready for the next time
         tension[b] = real(0.0)
@@ -301,6 +306,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         unfinished: wp.array(dtype=int),
         planned: wp.array(dtype=int),
         block: wp.array(dtype=int),
+        pace: wp.array(
+            dtype=int
+        ),  # substeps per whole frame: now, most needed in this frame; frames since it was needed
         dt: wp.array(dtype=real),
     ):
         """Divide what is left of the frame for the most demanding body; plan a block of substeps, then look again."""
@@ -319,10 +327,22 @@ def kernels(n: Numbers) -> SimpleNamespace:
         first = wp.tile_min(wp.tile(soonest))
         if least == shortest[0]:
             left = wp.max(frame_time - (clock[0] - clock_good[0]), wp.float64(0.0))
-            needed = wp.min(wp.ceil(left / wp.max(least, wp.float64(1.0e-30))), wp.float64(1.0e9))
-            count = wp.max(int(needed), 1)
-            if substeps[0] == 0:
-                count = wp.max(count, MIN_SUBSTEPS)
+            wanted = wp.min(wp.ceil(frame_time / wp.max(least, wp.float64(1.0e-30))), wp.float64(1.0e9))
+            needed = wp.max(int(wanted), MIN_SUBSTEPS)
+            if substeps[0] == 0:  # a new frame: was the pace needed in the one before?
+                pace[2] = wp.where(float(pace[1]) * MARGIN * MARGIN < float(pace[0]), pace[2] + 1, 0)
+                if pace[2] >= PATIENCE:
+                    pace[0] = pace[1]
+                    pace[2] = 0
+                pace[1] = 0
+            pace[1] = wp.max(pace[1], needed)
+            if needed > pace[0]:
+                pace[0] = wp.where(pace[0] == 0, needed, int(float(needed) * MARGIN))
+            share = left / frame_time
+            count = wp.max(int(wp.ceil(share * wp.float64(pace[0]) - wp.float64(1.0e-6))), 1)
+            # fast changes of shape are followed at once, and only while they last
+            brief = wp.float64(STRAIN / RENEW) * first[0]
+            count = wp.max(count, int(wp.min(wp.ceil(left / brief), wp.float64(1.0e9))))
             if substeps[0] + count > max_substeps:
                 substeps[0] += count
                 status[0] = wp.static(TOO_STIFF)
