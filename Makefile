@@ -15,7 +15,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-demo: $(STAMP) ## a ball drops: out/drop.mp4 (video) and out/drop.vtkhdf (for ParaView)
+demo: $(STAMP) ## three balls drop: out/drop.mp4 (video) and out/drop.vtkhdf (for ParaView)
 	@tools/graphics
 	@mkdir -p out
 	@$(BIN)/turgor run drop --fps 30 -o out/drop.mp4 -o out/drop.vtkhdf

@@ -34,9 +34,9 @@ def empty(dim):
 
 def drop(dim, shape=None, **options):
     scene = empty(dim)
-    shape = shape or (shapes.icosphere(subdivisions=3) if dim == 3 else shapes.circle(points=300))
+    shape = shape or (shapes.icosphere(subdivisions=3) if dim == 3 else shapes.circle(points=80))
     base = {"name": "ball", "at": (0.0,) * (dim - 1) + (0.6,), "gas": Gas.at(gauge=200.0, ambient=2000.0)}
-    scene.add_soft_body(shape, **base | {"springs": Springs(200.0, 0.2), "mass": 5.0} | options)
+    scene.add_soft_body(shape, **base | {"springs": Springs(300.0, 2.0), "mass": 5.0} | options)
     return scene
 
 
@@ -69,8 +69,8 @@ SCENES = {
         3, shapes.box(subdivisions=4), pressure_force="vertex-normals", pressure_scaling=True
     ),
     "volume by box": lambda: drop(3, volume="box"),
-    "volume by ball": lambda: drop(3, shapes.icosphere(subdivisions=2), volume="ball", springs=Springs(600.0, 2.0)),
-    "volume by ellipsoid": lambda: drop(3, volume="ellipsoid"),
+    "volume by ball": lambda: drop(3, shapes.icosphere(subdivisions=2), volume="ball"),
+    "volume by ellipsoid": lambda: drop(3, shapes.icosphere(subdivisions=2), volume="ellipsoid"),
     "volume by subdivision": lambda: drop(3, shapes.icosphere(subdivisions=2), volume="subdivision"),
     "inflating": lambda: drop(2, gas=Gas.at(gauge=300.0, ambient=1000.0, inflate=0.3, gravity_waits=True)),
 }

@@ -13,11 +13,13 @@ from turgor.scene.scene import Scene
 
 __all__ = ["settled_positions"]
 
-FRAMES = 2000  # at most
+STEPS = 20_000  # at most
+LOOK = 10  # steps between looks at the forces
+SHORTER = 1.5  # than the step that `substeps="auto"` picks
 TOLERANCE = 1e-4  # of the largest force a vertex has before settling
 
 
-def settled_positions(body: SoftBody, precision: str) -> npt.NDArray[np.float64]:
+def settled_positions(body: SoftBody) -> npt.NDArray[np.float64]:
     """(vertices, dim) m, where the body comes to rest without gravity, walls and motion.
 
     Dynamic relaxation: the body is let go with its velocities taken out whenever its kinetic energy has passed a peak
@@ -32,8 +34,10 @@ def settled_positions(body: SoftBody, precision: str) -> npt.NDArray[np.float64]
     )  # fmt: skip
     scene = Scene(dim=body.dim, gravity=zero, name="settle")
     scene.add(still)
-    # frames as short as the body's slowest motion matters: a peak of the kinetic energy must not be stepped over
-    sim = Simulation(scene, precision=precision, solver="symplectic", fps=240)
+    # one substep per frame, well below the stable step: a peak of the kinetic energy must not be stepped over
+    probe = Simulation(scene, precision="double", solver="symplectic", fps=60)
+    probe.step()
+    sim = Simulation(scene, precision="double", solver="symplectic", substeps=1, fps=SHORTER * 60.0 * probe.substeps)
     view = sim[body.name]
     free = np.ones(len(body.shape.vertices), bool)
     free[body.pinned] = False
@@ -41,20 +45,17 @@ def settled_positions(body: SoftBody, precision: str) -> npt.NDArray[np.float64]
     def unbalanced() -> float:
         return float(np.linalg.norm(view.forces[free], axis=1).max(initial=0.0))
 
-    start = unbalanced()
-    limit, previous = TOLERANCE * start, 0.0
-    for _ in range(FRAMES):
-        if unbalanced() <= limit:
-            break
+    limit, previous = TOLERANCE * unbalanced(), 0.0
+    for step in range(STEPS):
+        if step % LOOK == 0 and unbalanced() <= limit:
+            return view.positions
         sim.step()
         now = float(np.sum(view.velocities**2))
         if now < previous:
             view.velocities = 0.0
             now = 0.0
         previous = now
-    else:
-        raise UnstableError(
-            f"body {body.name!r} found no equilibrium of springs and gas in {FRAMES} steps: its springs may be too "
-            "soft for its pressure; leave settled out, or raise springs.stiffness"
-        )
-    return view.positions
+    raise UnstableError(
+        f"body {body.name!r} found no equilibrium of springs and gas in {STEPS} steps: its springs may be too soft for "
+        "its pressure; leave settled out, or raise springs.stiffness"
+    )

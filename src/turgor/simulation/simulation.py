@@ -369,7 +369,7 @@ class Simulation:
 
         for body in self.model.bodies:
             if isinstance(body, SoftBody) and body.settled:
-                self[body.name].positions = settled_positions(body, self.settings.precision)
+                self[body.name].positions = settled_positions(body)
 
 
 def _device(name: str) -> Any:

@@ -103,7 +103,7 @@ class Step:
                 self.begin_stage(stage, weight, reached)
                 x, v = s.x_stage, s.v_stage
         self.move_walls(1.0)
-        self.advance(x, v)
+        self.advance(v)
 
     def evaluate(self, x: Any, v: Any, reached: float) -> None:
         """All forces at (x, v): spring, face and hinge forces in f and area, pressure per body in push."""
@@ -212,10 +212,10 @@ class Step:
                 w.since, w.normal, w.point, w.centre,
             )  # fmt: skip
 
-    def advance(self, x: Any, v: Any) -> None:
+    def advance(self, v: Any) -> None:
         m, s = self.model, self.state
         self.launch(
-            self.k_integrate.advance, self.count, self.scheme.weights[-1], s.x, s.v, x, v, s.x_slope, s.v_slope, s.f,
+            self.k_integrate.advance, self.count, self.scheme.weights[-1], s.x, s.v, v, s.x_slope, s.v_slope, s.f,
             s.area, m.body, m.inverse_mass, s.push, s.gravity, m.drag, m.decay, m.friction, m.restitution,
             *self._walls(), s.dt, s.clock, s.planned, s.block, s.substeps, s.unfinished, s.dissipated, s.work,
         )  # fmt: skip
@@ -324,7 +324,7 @@ class Step:
             "volume estimate": lambda: self.estimate_volumes(s.x),
             "gas": lambda: self.update_bodies(s.x, s.v, 0.0),
             "walls": lambda: self.move_walls(1.0),
-            "integrate": lambda: self.advance(s.x, s.v),
+            "integrate": lambda: self.advance(s.v),
             "plan (per frame)": self.plan,
             "inspect (per frame)": self.inspect,
         }

@@ -74,8 +74,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         weight: real,
         x: wp.array(dtype=vec),  # state: at the start of the substep, and its end on return
         v: wp.array(dtype=vec),
-        x_stage: wp.array(dtype=vec),  # where the forces were evaluated
-        v_stage: wp.array(dtype=vec),
+        v_stage: wp.array(dtype=vec),  # velocities at which the forces were evaluated
         x_slope: wp.array(dtype=vec),  # weighted velocities and accelerations of the stages before
         v_slope: wp.array(dtype=vec),
         f: wp.array(dtype=vec),
@@ -110,13 +109,16 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         if m1 > real(0.0):  # a pinned point has no inverse mass and stays
             b = at(body[i])
             here = x[i]
-            vs = v_stage[i]
+            v0 = v[i]
+            vs = v0
+            if wp.static(stages > 1):
+                vs = v_stage[i]
             slope = weight * acceleration(f[i], area[i], vs, m1, push[b], gravity[b], drag[b])
             drift = weight * vs
             if wp.static(stages > 1):
                 slope += v_slope[i]
                 drift += x_slope[i]
-            velocity = v[i] + h * slope
+            velocity = v0 + h * slope
             if wp.static(velocity_first):
                 drift = velocity
             move = h * drift

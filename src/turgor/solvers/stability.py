@@ -38,7 +38,6 @@ SIZE_LIMIT = 1.0e6  # a point this many body sizes away from its body has explod
 def kernels(n: Numbers) -> SimpleNamespace:
     """Once per frame: begin_frame, bound_hinges, bound_bodies, bound_step, plan_*; and inspect, restore."""
     real, vec, dim = n.real, n.vec, n.dim
-    matrix = wp.types.matrix((dim, dim), real)
     hinge = wp.vec3i if dim == 2 else wp.vec4i
     share = wp.constant(real(FACE_SHARE[dim]))
     share2 = wp.constant(real(FACE_SHARE[dim] ** 2))
@@ -67,12 +66,27 @@ def kernels(n: Numbers) -> SimpleNamespace:
             unfinished[0] = wp.where(status[0] == wp.static(FINE), 1, 0)
             substeps[0] = 0
 
+    if dim == 2:
+
+        @wp.func
+        def mixed_products(u: vec) -> vec:
+            return vec(u[0] * u[1], real(0.0))
+
+    else:
+
+        @wp.func
+        def mixed_products(u: vec) -> vec:
+            return vec(u[0] * u[1], u[1] * u[2], u[2] * u[0])
+
     @wp.func
-    def largest_eigenvalue(s: matrix) -> real:
+    def largest_eigenvalue(diagonal: vec, mixed: vec) -> real:
         """Upper bound (exact in 2D): mean + sqrt((n-1)/n (|S|² - tr²/n)), Wolkowicz & Styan 1980."""
-        trace = wp.trace(s)
+        trace = real(0.0)
+        for axis in range(dim):
+            trace += diagonal[axis]
         size = real(dim)
-        spread = wp.max(wp.ddot(s, s) - trace * trace / size, real(0.0))
+        square = wp.dot(diagonal, diagonal) + real(2.0) * wp.dot(mixed, mixed)
+        spread = wp.max(square - trace * trace / size, real(0.0))
         return trace / size + wp.sqrt(spread * (size - real(1.0)) / size)
 
     @wp.func
@@ -125,23 +139,27 @@ def kernels(n: Numbers) -> SimpleNamespace:
             m1 = inverse_mass[i]
             here = x[i]
             speed = v[i]
-            s = matrix()
+            diagonal = vec()  # of S_i without its tension part, and its entries off the diagonal
+            mixed = vec()
             taut = real(0.0)
             lengths = real(0.0)
             fastest = real(0.0)  # largest (relative speed / length)²
             for q in range(neighbour_start[i], neighbour_start[i + 1]):
                 j = at(neighbours[at(q)])
                 d = x[j] - here
-                l2 = wp.dot(d, d)
-                if l2 > real(0.0):
-                    w = v[j] - speed
-                    length = wp.sqrt(l2)
-                    t = wp.max(real(1.0) - rest[at(q)] / length, real(0.0))
-                    s += wp.outer(d, ((real(1.0) - t) / l2) * d)
-                    taut += t
-                    lengths += length
-                    fastest = wp.max(fastest, wp.dot(w, w) / wp.max(l2, rest[at(q)] * rest[at(q)]))
-            along = largest_eigenvalue(s)
+                w = v[j] - speed
+                length = wp.sqrt(wp.dot(d, d))
+                inverse = real(1.0) / wp.max(length, tiny)
+                strained = rest[at(q)] * inverse
+                scale = inverse / wp.max(strained, real(1.0))  # 1 / the larger of length and rest length
+                t = wp.max(real(1.0) - strained, real(0.0))
+                unit = inverse * d
+                diagonal += (real(1.0) - t) * wp.cw_mul(unit, unit)
+                mixed += (real(1.0) - t) * mixed_products(unit)
+                taut += t
+                lengths += length
+                fastest = wp.max(fastest, wp.dot(w, w) * scale * scale)
+            along = largest_eigenvalue(diagonal, mixed)
             spring = wp.max(spring, real(2.0) * m1 * (along + taut))
             tension = wp.max(tension, real(2.0) * m1 * taut)
             count = real(neighbour_start[i + 1] - neighbour_start[i])
