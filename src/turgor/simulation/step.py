@@ -312,7 +312,7 @@ class Step:
         dissipated, work = (table.sum(axis=1) for table in tables)
         return dissipated, work
 
-    def stage_times(self, repeat: int = 50) -> dict[str, float]:
+    def stage_times(self) -> dict[str, float]:
         """Seconds per launch of each stage of a substep, measured one by one at the present state (which is kept)."""
         s = self.state
         x, v, clock = wp.clone(s.x), wp.clone(s.v), wp.clone(s.clock)
@@ -332,6 +332,7 @@ class Step:
             stages = {"gather": lambda: self.gather_forces(s.x, s.v)} | {
                 name: stage for name, stage in stages.items() if name not in ("springs", "faces")
             }
+        repeat = max(1, min(50, 1_000_000 // max(self.count, 1)))
         times = {}
         for name, stage in stages.items():
             with wp.ScopedCapture(device=self.device) as capture:
