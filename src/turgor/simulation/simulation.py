@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from collections.abc import Iterable, Sequence
@@ -121,24 +122,28 @@ class Simulation:
         if isinstance(duration, bool) or not isinstance(duration, (int, float)) or not 0.0 <= duration < math.inf:
             raise SceneError(f"seconds must be finite and >= 0, got {seconds!r}")
         frames = round(duration * self.settings.fps)
-        outputs = [self._open(entry) for entry in _as_list(record)]
+        outputs: list[sinks.Sink] = []
         finished = False
-        try:
-            with shown(progress, self.scene.name, self.settings.fps) as report:
-                for output in outputs:
-                    output.add(self.frame())
-                for done in range(1, frames + 1):
-                    self.step()
-                    if outputs:
-                        frame = self.frame()
-                        for output in outputs:
-                            output.add(frame)
-                    report(done, frames)
+
+        def close(output: sinks.Sink) -> None:
+            output.close(finished)
+
+        with contextlib.ExitStack() as closing:
+            for entry in _as_list(record):
+                outputs.append(self._open(entry))
+                closing.callback(close, outputs[-1])
+            report = closing.enter_context(shown(progress, self.scene.name, self.settings.fps))
+            for output in outputs:
+                output.add(self.frame())
+            for done in range(1, frames + 1):
+                self.step()
+                if outputs:
+                    frame = self.frame()
+                    for output in outputs:
+                        output.add(frame)
+                report(done, frames)
             self.ensure_fine()
             finished = True
-        finally:
-            for output in outputs:
-                output.close(finished)
 
     def prepare(self) -> None:
         """Compile the kernels and record the frame now, so that the first step takes no longer than the others."""

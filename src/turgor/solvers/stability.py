@@ -315,6 +315,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def plan_substeps(
         frame_time: wp.float64,
         max_substeps: int,
+        multiple: int,  # plans and blocks are whole multiples of this
         step: wp.array(dtype=wp.float64),
         renew: wp.array(dtype=wp.float64),
         clock: wp.array(dtype=wp.float64),
@@ -361,6 +362,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             # fast changes of shape are followed at once, and only while they last
             brief = wp.float64(STRAIN / RENEW) * first[0]
             count = wp.max(count, int(wp.min(wp.ceil(left / brief), wp.float64(1.0e9))))
+            count = (count + multiple - 1) // multiple * multiple
             if substeps[0] + count > max_substeps:
                 substeps[0] += count
                 status[0] = wp.static(TOO_STIFF)
@@ -370,7 +372,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             else:
                 planned[0] = count
                 length = left / wp.float64(count)
-                block[0] = wp.clamp(int(wp.min(first[0] / length, wp.float64(1.0e6))), 1, count)
+                turns = int(wp.min(first[0] / length, wp.float64(1.0e6))) // multiple
+                block[0] = wp.clamp(turns * multiple, multiple, count)
                 dt[0] = real(length)
 
     @n.kernel(__name__)
