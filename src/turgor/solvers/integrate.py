@@ -54,6 +54,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         resting: only walls that v0, the velocity before the forces, does not approach; and there is no bounce.
         """
         drive = real(0.0)
+        hits = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language, not a constant)
         for w in range(normal.shape[0]):
             h = at(w)
             if wp.dot(x + move - point[h], normal[h]) < real(0.0):
@@ -67,6 +68,11 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
                 move, after = wall_response(x, move, v, normal[h], point[h], surface, mu, e, dt)
                 drive += wp.dot(after - v, surface)
                 v = after
+                hits += 1
+        if hits > 0:  # in a corner, friction with one wall must not push the point through another
+            for w in range(normal.shape[0]):
+                h = at(w)
+                move -= wp.min(wp.dot(x + move - point[h], normal[h]), real(0.0)) * normal[h]
         return move, v, drive
 
     @n.kernel(variant)
