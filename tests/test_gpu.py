@@ -155,10 +155,10 @@ def check_repeat(name):
 
 
 def check_auto(solver):
-    """Automatic substeps: the GPU plans as many as the CPU (one more or less), stays finite and tells the time."""
+    """Automatic substeps: the GPU plans as many as the CPU, rounded up to a multiple of 4; and tells the time."""
     for name in ("2d", "3d", "cloth in the wind", "torus, bending"):
         cpu, gpu = (simulate(SCENES[name](), device, frames=5, solver=solver) for device in ("cpu", "cuda"))
-        assert abs(cpu.substeps - gpu.substeps) <= 1 + 0.02 * cpu.substeps, (name, cpu.substeps, gpu.substeps)
+        assert abs(cpu.substeps - gpu.substeps) <= 4 + 0.02 * cpu.substeps, (name, cpu.substeps, gpu.substeps)
         assert gpu.finite
         assert abs(gpu.time - 5 / 60) < 1e-6
 
@@ -191,7 +191,7 @@ def check_save_and_load():
     """A state saved on the GPU goes on there bit for bit, and can go on on the CPU."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state.npz"
-        sim = simulate(drop(3), "cuda", frames=5)
+        sim = simulate(drop(3), "cuda", frames=5, substeps=SUBSTEPS)
         sim.save(path)
         other, cpu = (turgor.Simulation.load(path, device) for device in ("cuda", "cpu"))
         assert other.state_hash() == sim.state_hash() == cpu.state_hash()
@@ -202,6 +202,8 @@ def check_save_and_load():
         assert np.abs(cpu.positions - sim.positions).max() <= TOLERANCE["single"]
 
 
+# These add with atomics, in an order that differs from run to run (docs/architecture.md)
+UNORDERED = ("star, bending", "torus, bending", "volume by subdivision")
 SOLVERS = ("euler", "symplectic", "midpoint", "heun", "rk4", "rk4-martin")
 CHECKS = [
     *((check_scene_in_single, name) for name in SCENES),
@@ -209,7 +211,7 @@ CHECKS = [
     *((check_solver, solver) for solver in SOLVERS if solver != "euler"),
     *((check_worlds, dim) for dim in (2, 3)),
     *((check_forces, precision) for precision in TOLERANCE),
-    *((check_repeat, name) for name in SCENES),
+    *((check_repeat, name) for name in SCENES if name not in UNORDERED),
     *((check_auto, solver) for solver in ("symplectic", "midpoint", "rk4")),
     (check_grab,),
     (check_unstable,),
