@@ -1,8 +1,9 @@
 """The same scenes on the CPU and on an NVIDIA GPU (X6): they agree, and a GPU repeats itself bit for bit.
 
 Needs NumPy and Warp only, so that it also runs as a plain script where there is no pytest: `python tests/test_gpu.py`.
-Tolerances: positions after 30 frames (6 for chaotic scenes) of fixed substeps differ by at most 1e-4 m (single) or 1e-10 m (double) for bodies
-of a metre. The CPU scatters forces and the GPU gathers them, so the sums are rounded in another order.
+Tolerances: positions after 30 frames (6 for chaotic scenes) of fixed substeps differ by at most 1e-4 m (single) or
+1e-10 m (double) for bodies of a metre. The CPU scatters forces and the GPU gathers them, so sums are rounded in another
+order.
 """
 
 from __future__ import annotations
