@@ -1,0 +1,45 @@
+"""The benchmarks run and report what they claim; no assertion is about time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from turgor import bench
+from turgor.bench.measure import ball_scene, million_vertex_substeps
+from turgor.errors import SceneError
+
+
+def test_no_host_work_inside_a_frame():
+    """After the first frame Python launches no kernel of its own: a frame is one graph."""
+    result = bench.run(["frame"])["frame"]["cpu"]
+    assert result["launches_from_python"] == 0
+    assert result["frame_ms"] > 0.0
+
+
+def test_throughput_counts_vertex_substeps():
+    row = million_vertex_substeps(ball_scene(2), "cpu")
+    assert row["vertices"] == 162
+    assert row["mvs_per_s"] == pytest.approx(162 * row["substeps"] / row["frame_ms"] / 1e3)
+    assert 20 <= row["substeps"] <= 60  # a usual frame: the bound was used as meant
+
+
+def test_many_worlds_count_all_vertices():
+    assert million_vertex_substeps(ball_scene(1), "cpu", worlds=3)["vertices"] == 3 * 42
+
+
+def test_unknown_name_is_told():
+    with pytest.raises(SceneError, match="no benchmark 'speed'; there are: throughput"):
+        bench.run(["speed"])
+
+
+def test_command_prints_one_object():
+    done = subprocess.run(
+        [sys.executable, "-m", "turgor", "bench", "stages", "--json"], capture_output=True, text=True, check=True
+    )
+    stages = json.loads(done.stdout)["stages"]["cpu"]
+    assert {"springs", "faces", "integrate", "plan (per frame)"} <= set(stages)
+    assert done.stderr == ""
