@@ -45,9 +45,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         chunk_start: wp.array(dtype=int),
         x: wp.array(dtype=vec),
         v: wp.array(dtype=vec),
-        slice_start: wp.array(dtype=int),  # see Model.build_slices
-        slice_width: wp.array(dtype=int),
-        fan_count: wp.array(dtype=int),  # the first neighbours are in the order of the faces; negative: an open fan
+        neighbour_start: wp.array(dtype=int),
+        fan_end: wp.array(dtype=int),  # neighbours up to here are in the order of the faces; negative: an open fan
         neighbours: wp.array(dtype=int),
         rest: wp.array(dtype=real),
         stiffness: wp.array(dtype=real),
@@ -63,30 +62,26 @@ def kernels(n: Numbers) -> SimpleNamespace:
         kd = damping[b]
         origin = x[reference[b]]
         volume = real(0.0)
-        begin = chunk_start[chunk]
-        size = chunk_start[chunk + 1] - begin
-        for local in range(lane, size, wp.block_dim()):
-            i = at(begin + local)
+        for p in range(chunk_start[chunk] + lane, chunk_start[chunk + 1], wp.block_dim()):
+            i = at(p)
             here = x[i]
             speed = v[i]
             force = vec()
             area = vec()
-            fan = fan_count[i]
-            first = slice_start[chunk] + local
+            begin = neighbour_start[i]
+            fan = fan_end[i]
             before = vec()
             if fan > 0:
-                before = x[at(neighbours[at(first + (fan - 1) * size)])] - here
+                before = x[at(neighbours[at(fan - 1)])] - here
             fan = wp.abs(fan)
-            for turn in range(slice_width[chunk]):
-                q = at(first + turn * size)
-                j = neighbours[q]
-                if j >= 0:
-                    d = x[at(j)] - here
-                    force += spring_force(d, v[at(j)] - speed, rest[q], k, kd)
-                    if turn < fan:
-                        if wp.static(dim == 3) or turn == 0:
-                            area += fan_vector(before, d)
-                        before = d
+            for q in range(begin, neighbour_start[i + 1]):
+                j = at(neighbours[at(q)])
+                d = x[j] - here
+                force += spring_force(d, v[j] - speed, rest[at(q)], k, kd)
+                if q < fan:
+                    if wp.static(dim == 3) or q == begin:
+                        area += fan_vector(before, d)
+                    before = d
             f_out[i] = force
             area_out[i] = area
             volume += wp.dot(here - origin, area)

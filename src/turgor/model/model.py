@@ -195,11 +195,19 @@ class Model:
     def _neighbours(self) -> None:
         rows = [np.diff(part.neighbour_start) for part in self.parts]
         counts = np.concatenate([*rows, np.zeros(0, np.int32)]).astype(np.int32)
-        starts = np.concatenate([[0], np.cumsum(np.tile(counts, self.worlds))])
-        self.degree_host = counts  # (vertices,) of one world
+        starts = np.concatenate([[0], np.cumsum(np.tile(counts, self.worlds))]).astype(np.int32)
+        per_world = int(counts.sum())
+        row_starts = np.cumsum([0, *(len(part.neighbours) for part in self.parts)])
+        ends = [
+            np.sign(part.fan_end).astype(np.int64) * (np.abs(part.fan_end) + row)
+            for part, row in zip(self.parts, row_starts, strict=False)
+        ]
+        fan = np.concatenate([*ends, np.zeros(0, np.int64)])
+        shifted = [np.sign(fan) * (np.abs(fan) + world * per_world) for world in range(self.worlds)]
         self.neighbour_start = self.int_array(starts)
         self.neighbours = self.int_array(self._offset(self._joined("neighbours", None), self.vertices))
         self.neighbour_rest = self.real_array(np.tile(self._concatenated("neighbour_rest"), self.worlds))
+        self.fan_end = self.int_array(np.concatenate(shifted))
 
     def _chunks(self) -> None:
         """Runs of vertices of one body for kernels that reduce: a whole body on the CPU, a block's worth on a GPU."""
@@ -213,36 +221,11 @@ class Model:
             starts.extend(pieces)
             owners.extend([b] * len(pieces))
         self.chunks = len(starts) * self.worlds
-        self.chunk_start_host = np.append(starts, self.vertices)  # of one world
         begin = self._offset(np.array(starts, np.int32), self.vertices)
         self.chunk_start = self.int_array(np.append(begin, self.vertices * self.worlds))
         self.chunk_body = self.int_array(self._offset(np.array(owners, np.int32), len(self.parts)))
         first = np.searchsorted(np.array(owners), np.arange(len(self.parts)))
         self.chunk_first = self.int_array(np.append(self._offset(first, len(starts)), self.chunks))
-
-    def build_slices(self) -> None:
-        """Neighbours laid out for the gather kernel: chunk by chunk, and in a chunk first neighbours, then second, ...
-
-        (Sliced ELLPACK.) Threads of a block then read neighbouring memory. Missing neighbours are -1.
-        """
-        begin, degree = self.chunk_start_host, self.degree_host
-        size = np.diff(begin)
-        width = np.maximum.reduceat(degree, begin[:-1])
-        starts = np.concatenate([[0], np.cumsum(size * width)])
-        owner = np.repeat(np.arange(self.vertices), degree)
-        turn = np.arange(len(owner)) - np.repeat(np.cumsum(degree) - degree, degree)
-        chunk = np.searchsorted(begin, owner, side="right") - 1
-        place = starts[chunk] + turn * size[chunk] + owner - begin[chunk]
-        neighbours = np.full(starts[-1], -1, np.int64)
-        neighbours[place] = self._joined("neighbours", None)
-        rest = np.zeros(starts[-1])
-        rest[place] = self._concatenated("neighbour_rest")
-        everywhere = self._offset(neighbours, self.vertices)
-        everywhere[np.tile(neighbours < 0, self.worlds)] = -1
-        self.slice_neighbours, self.slice_rest = self.int_array(everywhere), self.real_array(np.tile(rest, self.worlds))
-        self.slice_start = self.int_array(self._offset(starts[:-1], int(starts[-1])))
-        self.slice_width = self.int_array(np.tile(width, self.worlds))
-        self.fan_count = self.int_array(np.tile(self._concatenated("fan_count"), self.worlds))
 
     def _body_parameters(self) -> None:
         rows = [_parameters(body, part) for body, part in zip(self.bodies, self.parts, strict=True)]

@@ -33,7 +33,7 @@ class Part:
     neighbour_start: IntArray  # (n + 1,)
     neighbours: IntArray  # fan neighbours first, then the rest
     neighbour_rest: FloatArray  # rest length of the spring to each neighbour, m
-    fan_count: IntArray  # (n,) how many of its neighbours are in the fan; negative for an open fan
+    fan_end: IntArray  # (n,) where the fan ends in `neighbours`; negative for an open fan
     fans_known: bool  # False: the gather kernel cannot be used
     hinges: IntArray  # (h, 3 or 4), empty without bending
     rest_angles: FloatArray  # (h,) rad
@@ -94,7 +94,7 @@ def _neighbours(faces: IntArray, springs: IntArray, count: int) -> tuple[IntArra
     plain_start, plain = topology.compressed_rows(ends[:, 0], ends[:, 1], count)
     found = topology.fans(faces, count)
     if found is None:
-        return plain_start, plain, np.zeros(count, np.int32), False
+        return plain_start, plain, plain_start[:-1].copy(), False
     fan_start, fan, closed = found
     owner = np.repeat(np.arange(count, dtype=np.int32), np.diff(fan_start))
     in_fan = np.sort(owner.astype(np.int64) * count + fan)
@@ -103,8 +103,8 @@ def _neighbours(faces: IntArray, springs: IntArray, count: int) -> tuple[IntArra
     starts, merged = topology.compressed_rows(
         np.concatenate([owner, extra[:, 0]]), np.concatenate([fan, extra[:, 1]]), count
     )
-    in_fan_count = np.diff(fan_start)
-    return starts, merged, np.where(closed, in_fan_count, -in_fan_count).astype(np.int32), True
+    fan_end = starts[:-1] + np.diff(fan_start)
+    return starts, merged, np.where(closed, fan_end, -fan_end).astype(np.int32), True
 
 
 def build_part(body: Body) -> Part:
@@ -134,7 +134,7 @@ def build_part(body: Body) -> Part:
         rest_volume = estimated_volume(points, body.volume, shape.volume)
     arms = points - np.average(points, axis=0, weights=masses[order])
     inertia = float(np.sum(masses[order] * np.einsum("ij,ij->i", arms, arms)))
-    start, neighbours, fan_count, fans_known = _neighbours(faces, springs, count)
+    start, neighbours, fan_end, fans_known = _neighbours(faces, springs, count)
     owner = np.repeat(np.arange(count), np.diff(start))
     return Part(
         order=order,
@@ -148,7 +148,7 @@ def build_part(body: Body) -> Part:
         neighbour_start=start,
         neighbours=neighbours,
         neighbour_rest=np.linalg.norm(rest[neighbours] - rest[owner], axis=1),
-        fan_count=fan_count,
+        fan_end=fan_end,
         fans_known=fans_known,
         hinges=hinges,
         rest_angles=angles(rest, hinges),

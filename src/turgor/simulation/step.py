@@ -50,8 +50,6 @@ class Step:
         self.device = model.device
         self.count, self.bodies = model.vertices * model.worlds, len(model.parts) * model.worlds
         self.gathers = gathers
-        if gathers:
-            model.build_slices()
         n = model.numbers
         self.k_springs, self.k_pressure, self.k_gas = springs.kernels(n), pressure.kernels(n), gas.kernels(n)
         self.k_gather, self.k_wind, self.k_bending = gather.kernels(n), wind.kernels(n), bending.kernels(n)
@@ -151,8 +149,7 @@ class Step:
         m, s = self.model, self.state
         self.launch_blocks(
             self.k_gather.gather_forces, m.chunks, m.block, m.chunk_body, m.chunk_start, x, v,
-            m.slice_start, m.slice_width, m.fan_count, m.slice_neighbours, m.slice_rest, m.stiffness, m.damping,
-            m.reference,
+            m.neighbour_start, m.fan_end, m.neighbours, m.neighbour_rest, m.stiffness, m.damping, m.reference,
             s.f, s.area, s.partial,
         )  # fmt: skip
 
