@@ -42,7 +42,7 @@ def ball_scene(subdivisions: int) -> Scene:
     return surface_scene(shapes.icosphere(radius=0.5, subdivisions=subdivisions))
 
 
-def best_time(action: Any, device: str, seconds: float = 0.6, least: int = 5) -> float:
+def best_time(action: Any, device: str, seconds: float = 1.5, least: int = 5) -> float:
     """Seconds of the fastest of several calls: noise of a shared machine only ever adds."""
     action()
     wp.synchronize_device(device)
