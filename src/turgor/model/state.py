@@ -78,12 +78,12 @@ class State:
 
         # the plan of a frame
         self.dt = reals(1)  # s
-        self.status = ints(2)  # see solvers.stability
+        self.status = ints(2)  # see solvers.frame
         self.unfinished = ints(1)  # 1 while the frame goes on
         self.planned = ints(1)  # substeps to the end of the frame
         self.block = ints(1)  # substeps to the next look at the stability bound
         self.substeps = ints(1)  # done in this frame
-        self.pace = ints(3)  # substeps per whole frame: see solvers.stability
+        self.pace = ints(3)  # substeps per whole frame: see solvers.frame
         self.spring_bound, self.tension_bound, self.turn_bound = reals(bodies), reals(bodies), reals(bodies)
         self.gas_bound, self.hinge_bound, self.lightest = reals(bodies), reals(bodies), reals(bodies)
         self.change_rate, self.flow = reals(bodies), reals(bodies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turgor.errors import UnstableError
-from turgor.solvers import stability
+from turgor.solvers import frame
 from turgor.solvers.schemes import SCHEMES
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def failure_of(sim: Simulation) -> UnstableError:
     settings = sim.settings
     body = sim.model.bodies[culprit % len(sim.model.bodies)].name
     where = f"body {body!r} at t = {sim.time:.4g} s"
-    if status == stability.TOO_STIFF:
+    if status == frame.TOO_STIFF:
         other = "" if SCHEMES[settings.solver].imaginary > 0.0 else ", add damping, or use solver='symplectic'"
         return UnstableError(
             f"{where} needs {_count(sim.substeps)} substeps per frame with solver {settings.solver!r}, more than "

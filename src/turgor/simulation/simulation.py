@@ -29,7 +29,7 @@ from turgor.simulation.failure import failure_of
 from turgor.simulation.frame import Frame, Layout
 from turgor.simulation.progress import Progress, shown
 from turgor.simulation.step import Step
-from turgor.solvers import stability
+from turgor.solvers.frame import FINE
 from turgor.solvers.schemes import SCHEMES
 
 __all__ = ["Simulation"]
@@ -161,7 +161,7 @@ class Simulation:
 
     def ensure_fine(self) -> None:
         """Raise UnstableError if a frame has failed since the last look."""
-        if int(self.state.status.numpy()[0]) != stability.FINE:
+        if int(self.state.status.numpy()[0]) != FINE:
             self.frame_index = round(self.time * self.settings.fps)
             failure = failure_of(self)
             self.state.status.zero_()  # the state is that of the last good frame: it can be looked at, healed, and run

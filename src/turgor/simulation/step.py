@@ -22,7 +22,7 @@ from turgor.diagnose import losses
 from turgor.forces import bending, gas, gather, pressure, springs, volumes, wind
 from turgor.model.model import BLOCK, Model
 from turgor.model.state import State
-from turgor.solvers import integrate, stability
+from turgor.solvers import frame, integrate, stability
 from turgor.solvers.schemes import Scheme
 
 __all__ = ["Step"]
@@ -55,7 +55,7 @@ class Step:
         self.k_gather, self.k_wind, self.k_bending = gather.kernels(n), wind.kernels(n), bending.kernels(n)
         self.k_volumes, self.k_walls = volumes.kernels(n), walls.kernels(n)
         self.k_integrate = integrate.kernels(n, len(scheme.weights), scheme.velocity_first, not self.gathers, ledger)
-        self.k_stability = stability.kernels(n)
+        self.k_stability, self.k_frame = stability.kernels(n), frame.kernels(n)
         self.k_losses = losses.kernels(n) if ledger else None
         # plans are whole multiples of this
         self.unroll = 1 if self.device.is_cpu else 4 if substeps is None else math.gcd(substeps, 4)
@@ -250,7 +250,7 @@ class Step:
     def keep_state(self) -> None:
         s = self.state
         self.launch(
-            self.k_stability.begin_frame, self.count, s.x, s.v, s.clock, s.x_good, s.v_good, s.clock_good,
+            self.k_frame.begin_frame, self.count, s.x, s.v, s.clock, s.x_good, s.v_good, s.clock_good,
             s.status, s.unfinished, s.substeps,
         )  # fmt: skip
 
@@ -258,7 +258,7 @@ class Step:
         """The length of the next substeps: fixed, or from the stability bound at the present state."""
         m, s, k, w = self.model, self.state, self.k_stability, self.model.walls
         if self.fixed is not None:
-            self.launch(k.plan_fixed, 1, self.frame_time, self.fixed, s.planned, s.block, s.dt)
+            self.launch(self.k_frame.plan_fixed, 1, self.frame_time, self.fixed, s.planned, s.block, s.dt)
             return
         if self.gathers:
             self.gather_forces(s.x, s.v)
@@ -285,12 +285,12 @@ class Step:
             m.ambient, m.gamma, m.held, s.step_bound, s.renew_bound,
         )  # fmt: skip
         self.launch_blocks(
-            k.plan_substeps, 1, BLOCK, self.frame_time, self.max_substeps, self.unroll, s.step_bound, s.renew_bound,
-            s.clock, s.clock_good, s.substeps, s.status, s.unfinished, s.planned, s.block, s.pace, s.dt,
+            self.k_frame.plan_substeps, 1, BLOCK, self.frame_time, self.max_substeps, self.unroll, s.step_bound,
+            s.renew_bound, s.clock, s.clock_good, s.substeps, s.status, s.unfinished, s.planned, s.block, s.pace, s.dt,
         )  # fmt: skip
 
     def inspect(self) -> None:
-        m, s, k = self.model, self.state, self.k_stability
+        m, s, k = self.model, self.state, self.k_frame
         self.launch(
             k.inspect, self.count, s.x, s.v, m.body, m.reference, m.size, self.frame_time, s.clock, s.clock_good,
             s.status,
