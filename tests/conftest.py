@@ -24,5 +24,7 @@ def _no_gpu() -> str:
     """Why GPU tests cannot run here; empty when they can."""
     import warp as wp
 
-    wp.config.log_level = wp.LOG_ERROR
+    from turgor.kernel import start_warp
+
+    start_warp()
     return "" if wp.is_cuda_available() else "no CUDA device on this machine"

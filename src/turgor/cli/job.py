@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from turgor.cli.output import human_size, print_table
-from turgor.cli.terminal import interruptible, message, progress_bar, start_warp
+from turgor.cli.terminal import interruptible, message, progress_bar
 from turgor.errors import SceneError
 from turgor.record import check_path, open_sink
 from turgor.record.look import Look
@@ -57,8 +57,7 @@ class Job:
     def simulate(self, device: str, talk: bool) -> None:
         """Builds the simulation, runs it and records it. `talk`: progress on stderr, if that is a terminal."""
         begin = time.perf_counter()
-        start_warp()  # late: bad input is told without waiting for it
-        from turgor.simulation import Simulation
+        from turgor.simulation import Simulation  # late: bad input is told without waiting for Warp
 
         talk = talk and sys.stderr.isatty()
         with message("preparing (the first run compiles the kernels, once) ..." if talk else ""):

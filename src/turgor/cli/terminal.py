@@ -1,39 +1,16 @@
-"""What a run shares with the terminal: a quiet start of Warp, a passing message, the progress bar, Ctrl-C."""
+"""What a run shares with the terminal: a passing message, the progress bar, Ctrl-C."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 
-__all__ = ["interruptible", "message", "progress_bar", "start_warp"]
+__all__ = ["interruptible", "message", "progress_bar"]
 
 Report = Callable[[int, int], None]  # (frames done, frames in all)
 TERMINATED = 143  # what a shell reports for a program that SIGTERM ended
-
-
-def start_warp() -> None:
-    """Starts Warp without its note that there is no GPU: C code prints it, so only the descriptor can be closed."""
-    import warp as wp
-
-    wp.config.log_level = wp.LOG_ERROR
-    sys.stderr.flush()
-    kept = os.dup(2)
-    with tempfile.TemporaryFile() as said:
-        os.dup2(said.fileno(), 2)
-        try:
-            wp.init()
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-        said.seek(0)
-        for line in said.read().decode(errors="replace").splitlines():
-            if "Could not find or load the NVIDIA CUDA driver" not in line:
-                print(line, file=sys.stderr)
 
 
 @contextlib.contextmanager
