@@ -375,3 +375,14 @@ def test_a_damaged_state_file_is_named(tmp_path, damage):
         path.write_bytes({"cut": whole[: len(whole) // 2], "text": b"hello", "empty": b""}[damage])
     with pytest.raises(SceneError, match=r"state\.npz"):
         turgor.Simulation.load(path)
+
+
+def test_a_misspelt_attribute_is_told():
+    """A parameter that silently does nothing is an error."""
+    scene = turgor.Scene()
+    scene.add_soft_body(shapes.icosphere(subdivisions=1), name="ball")
+    sim = turgor.Simulation(scene)
+    with pytest.raises(SceneError, match="gravity"):
+        sim.gravitty = (0.0, 0.0, -1.0)
+    sim.gravity = (0.0, 0.0, -1.0)
+    np.testing.assert_allclose(sim.gravity, (0.0, 0.0, -1.0))

@@ -11,6 +11,7 @@ import warp as wp
 
 from turgor.forces import wind as wind_law
 from turgor.kernel import Numbers, at
+from turgor.scene.gas import VOLUME_FLOOR
 
 __all__ = ["kernels"]
 
@@ -20,6 +21,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """Launched between the evaluation of the forces and the update."""
     real, vec = n.real, n.vec
     wind_force = wind_law.kernels(n).wind_force
+    floor = wp.constant(real(VOLUME_FLOOR))
 
     @n.kernel(__name__)
     def dashpot_losses(
@@ -99,7 +101,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if wp.float64(inflate[b]) > clock[0]:
             v0 = rest_volume[b]
             pumped = (nRT[b] - ambient[b] * v0) * dt[0] / inflate[b]
-            compression = v0 / wp.max(volume[b], real(0.01) * v0)
+            compression = v0 / wp.max(volume[b], floor * v0)
             per_gas = wp.log(compression)
             if gamma[b] > real(1.0):
                 per_gas = (wp.pow(compression, gamma[b] - real(1.0)) - real(1.0)) / (gamma[b] - real(1.0))

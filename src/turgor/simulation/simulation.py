@@ -23,6 +23,7 @@ from turgor.model.state import State
 from turgor.scene.data import SoftBody
 from turgor.scene.scene import Scene
 from turgor.scene.settings import Settings
+from turgor.scene.validate import did_you_mean
 from turgor.simulation import hand, outlook, state_file
 from turgor.simulation.body import BodyView
 from turgor.simulation.failure import failure_of
@@ -96,6 +97,14 @@ class Simulation:
         self._views = {body.name: BodyView(self, body.name) for body in self.model.bodies}
         self._forces: FloatArray | None = None  # also says that volume and pressure are of now
         self._settle()
+        self._built = True
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        """Only what exists can be set: a misspelt name must not silently do nothing."""
+        if "_built" in self.__dict__ and key not in self.__dict__ and not hasattr(type(self), key):
+            known = [name for name, entry in vars(type(self)).items() if getattr(entry, "fset", None)]
+            raise SceneError(f"a simulation has no {key!r} to set; {did_you_mean(key, known)}")
+        super().__setattr__(key, value)
 
     # running --------------------------------------------------------------------------------------------------------
 

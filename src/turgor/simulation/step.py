@@ -110,6 +110,7 @@ class Step:
                 self.begin_stage(stage, weight, reached)
                 x, v = s.x_stage, s.v_stage
         self.move_walls(1.0)
+        # Contact between bodies comes here: all forces are known, and nothing has moved yet.
         self.advance(v)
 
     def evaluate(self, x: Any, v: Any, reached: float) -> None:
@@ -275,7 +276,7 @@ class Step:
         self.launch_blocks(
             k.bound_bodies, m.chunks, m.block, self.frame_time, m.chunk_body, m.chunk_start, s.x, s.v, s.f, s.area,
             int(not self.gathers), m.inverse_mass, m.neighbour_start, m.neighbours, m.neighbour_rest, s.hinge_sum,
-            w.normal, w.point, w.velocity, *bounds,
+            w.normal, w.point, w.centre, w.velocity, w.spin, *bounds,
         )  # fmt: skip
         c = self.scheme
         limits = wp.vec4f(c.imaginary, c.real, float(c.growth_power), c.growth_divisor)

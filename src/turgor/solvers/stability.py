@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from turgor.contact import walls
 from turgor.forces.bending import SLIVER
 from turgor.kernel import FACE_SHARE, Numbers, at
 from turgor.scene.gas import VOLUME_FLOOR
@@ -30,7 +31,8 @@ GROWTH = 0.1  # 1/s: growth of undamped oscillations allowed to schemes that hav
 @functools.cache
 def kernels(n: Numbers) -> SimpleNamespace:
     """bound_hinges, bound_bodies, bound_step: launched in this order."""
-    real, vec, dim = n.real, n.vec, n.dim
+    real, vec, dim, spin_type = n.real, n.vec, n.dim, n.spin
+    turning_velocity = walls.kernels(n).turning_velocity
     hinge = wp.vec3i if dim == 2 else wp.vec4i
     share = wp.constant(real(FACE_SHARE[dim]))
     share2 = wp.constant(real(FACE_SHARE[dim] ** 2))
@@ -86,7 +88,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         hinge_sum: wp.array(dtype=real),
         wall_normal: wp.array(dtype=vec),
         wall_point: wp.array(dtype=vec),
+        wall_centre: wp.array(dtype=vec),
         wall_velocity: wp.array(dtype=vec),
+        wall_spin: wp.array(dtype=spin_type),
         spring_out: wp.array(dtype=real),
         tension_out: wp.array(dtype=real),
         turn_out: wp.array(dtype=real),
@@ -136,7 +140,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             tension = wp.max(tension, real(2.0) * m1 * taut)
             count = real(neighbour_start[i + 1] - neighbour_start[i])
             for h in range(wall_normal.shape[0]):
-                approach = wp.dot(wall_velocity[h] - speed, wall_normal[h])
+                surface = wall_velocity[h] + turning_velocity(wall_spin[h], here - wall_centre[h])
+                approach = wp.dot(surface - speed, wall_normal[h])
                 if approach > real(0.0) and wp.dot(here - wall_point[h], wall_normal[h]) < approach * frame_time:
                     fastest = wp.max(fastest, wp.pow(approach * count / wp.max(lengths, tiny), real(2.0)))
             if wp.static(dim == 2):
