@@ -3,6 +3,7 @@
 Parametric shapes are plain numpy; trimesh, shapely and fontTools are imported by the functions that need them.
 """
 
+from turgor.shapes.animals import cat, hand
 from turgor.shapes.doctor import check, repair
 from turgor.shapes.files import load, mesh
 from turgor.shapes.letters import letter, text
@@ -21,9 +22,11 @@ __all__ = [
     "Shape",
     "box",
     "capsule",
+    "cat",
     "check",
     "circle",
     "from_recipe",
+    "hand",
     "icosphere",
     "letter",
     "load",

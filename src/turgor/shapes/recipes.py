@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from turgor.errors import MeshError
+from turgor.shapes.animals import cat, hand
 from turgor.shapes.files import load, mesh
 from turgor.shapes.letters import letter
 from turgor.shapes.outlines import circle, outline, polygon, star
@@ -21,7 +22,7 @@ __all__ = ["MAKERS", "from_recipe"]
 MAKERS: dict[str, Callable[..., Shape]] = {
     maker.__name__: maker
     for maker in (
-        box, capsule, circle, icosphere, letter, mesh, outline, polygon, sheet, star, torus, uv_sphere,
+        box, capsule, cat, circle, hand, icosphere, letter, mesh, outline, polygon, sheet, star, torus, uv_sphere,
     )
 }  # fmt: skip
 
