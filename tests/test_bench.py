@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from turgor import bench
+from turgor.bench import growth
 from turgor.bench.measure import ball_scene, million_vertex_substeps
 from turgor.errors import SceneError
 
@@ -25,6 +26,15 @@ def test_throughput_counts_vertex_substeps():
     assert row["vertices"] == 162
     assert row["mvs_per_s"] == pytest.approx(162 * row["substeps"] / row["frame_ms"] / 1e3)
     assert 20 <= row["substeps"] <= 60  # a usual frame: the bound was used as meant
+
+
+@pytest.mark.req("C6")
+def test_pressure_force_against_vertices():
+    """Figure 6 of 2003: one row per size, 8000 vertices among them."""
+    result = growth.pressure(((10, 16), (80, 100)))["cpu"]
+    assert [row["vertices"] for row in result["rows"]] == [160, 8000]
+    assert all(row["ms"] > 0.0 for row in result["rows"])
+    assert result["ms_at_8000"] == result["rows"][1]["ms"]
 
 
 def test_many_worlds_count_all_vertices():

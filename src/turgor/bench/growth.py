@@ -10,6 +10,8 @@ from turgor.simulation import Simulation
 
 __all__ = ["growth", "pressure"]
 
+SIZES = ((10, 16), (20, 50), (40, 50), (80, 50), (80, 100), (250, 400), (1000, 1000))  # stacks x slices of a torus
+
 
 def growth() -> dict[str, Any]:
     """S6: time per vertex and substep at a million vertices against ten thousand (target: at most 2 times)."""
@@ -24,12 +26,12 @@ def growth() -> dict[str, Any]:
     return results
 
 
-def pressure() -> dict[str, Any]:
+def pressure(sizes: tuple[tuple[int, int], ...] = SIZES) -> dict[str, Any]:
     """S8: time of the pressure force (volume, pressure, face forces) against vertices; 8000 took about 5 ms in 2003."""
     results: dict[str, Any] = {}
     for device in devices():
         rows = []
-        for stacks, slices in ((10, 16), (20, 50), (40, 50), (80, 50), (80, 100), (250, 400), (1000, 1000)):
+        for stacks, slices in sizes:
             shape = shapes.torus(radius=0.5, tube=0.2, stacks=stacks, slices=slices)
             sim = Simulation(surface_scene(shape), device=device, assembly="scatter")
             times = sim.stage_times()
