@@ -208,8 +208,7 @@ class Step:
         m, s = self.model, self.state
         self.launch(
             self.k_integrate.begin_stage, self.count, stage, weight, reach, s.x, s.v, s.f, s.area, m.body,
-            m.inverse_mass, s.push, s.gravity, m.drag, m.friction, m.restitution, *self._walls(), s.dt,
-            s.x_stage, s.v_stage, s.x_slope, s.v_slope,
+            m.inverse_mass, s.push, s.gravity, m.drag, s.dt, s.x_stage, s.v_stage, s.x_slope, s.v_slope,
         )  # fmt: skip
 
     def move_walls(self, lead: float) -> None:

@@ -35,9 +35,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         x: vec,
         move: vec,
         v: vec,
-        v0: vec,
         b: int,
-        resting: bool,
         dt: real,
         own_friction: wp.array(dtype=real),
         own_restitution: wp.array(dtype=real),
@@ -49,10 +47,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         friction: wp.array(dtype=real),
         restitution: wp.array(dtype=real),
     ):
-        """Movement and velocity after all walls; and the work of moving walls on a unit mass.
-
-        resting: only walls that v0, the velocity before the forces, does not approach; and there is no bounce.
-        """
+        """Movement and velocity after all walls; and the work of moving walls on a unit mass."""
         drive = real(0.0)
         hits = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language, not a constant)
         for w in range(normal.shape[0]):
@@ -61,10 +56,6 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
                 surface = velocity[h] + turning_velocity(spin[h], x + move - centre[h])
                 mu = shared_friction(own_friction[b], friction[h])
                 e = shared_restitution(own_restitution[b], restitution[h])
-                if resting:
-                    if wp.dot(v0 - surface, normal[h]) < real(0.0):
-                        continue
-                    e = real(0.0)
                 move, after = wall_response(x, move, v, normal[h], point[h], surface, mu, e, dt)
                 drive += wp.dot(after - v, surface)
                 v = after
@@ -132,7 +123,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
             if decay[b] > real(0.0):  # Martin 2009's damping (B5)
                 velocity = wp.exp(-decay[b] * h) * velocity
             move, velocity, drive = meet_walls(
-                here, move, velocity, velocity, b, False, h, own_friction, own_restitution,
+                here, move, velocity, b, h, own_friction, own_restitution,
                 wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
             )  # fmt: skip
             v[i] = velocity
@@ -166,15 +157,6 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         push: wp.array(dtype=real),
         gravity: wp.array(dtype=vec),
         drag: wp.array(dtype=real),
-        own_friction: wp.array(dtype=real),
-        own_restitution: wp.array(dtype=real),
-        wall_normal: wp.array(dtype=vec),
-        wall_point: wp.array(dtype=vec),
-        wall_centre: wp.array(dtype=vec),
-        wall_velocity: wp.array(dtype=vec),
-        wall_spin: wp.array(dtype=spin_type),
-        wall_friction: wp.array(dtype=real),
-        wall_restitution: wp.array(dtype=real),
         dt: wp.array(dtype=real),
         x_stage: wp.array(dtype=vec),
         v_stage: wp.array(dtype=vec),
@@ -201,15 +183,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         ahead = v[i] + h * a
         if wp.static(velocity_first):
             vs = ahead
-        move = h * vs
-        if m1 > real(0.0):
-            # A point at rest on a wall must not seem to fall during a stage: dashpots would feel it, and the resting
-            # shape would depend on the step. So points at rest meet the walls in the stages too.
-            move, ahead, _drive = meet_walls(
-                x[i], move, ahead, v[i], b, True, h, own_friction, own_restitution,
-                wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
-            )  # fmt: skip
-        x_stage[i] = x[i] + move
+        x_stage[i] = x[i] + h * vs
         v_stage[i] = ahead
         if wp.static(clears):
             f[i] = vec()
