@@ -96,3 +96,20 @@ def test_motion_does_not_depend_on_the_place(precision):
         paths.append(get(sim)[0] - shift)
     tolerance = 1e-3 if precision == "single" else 1e-8  # 800 steps with a bounce amplify 6e-8 m
     np.testing.assert_allclose(paths[1], paths[0], atol=tolerance)
+
+
+@pytest.mark.law(8)
+def test_resting_on_a_floor_with_dashpots_does_not_depend_on_substeps():
+    """With the default solver. The Runge-Kutta solvers do not pass this: docs/architecture.md, "Known limit"."""
+    volumes = []
+    for substeps in (10, 20, 40):
+        scene = turgor.Scene()
+        scene.add_ground(restitution=0.0)
+        scene.add_soft_body(
+            turgor.shapes.icosphere(radius=0.5, subdivisions=1), name="ball", at=(0, 0, 0.5), drag=2.0,
+            springs=turgor.Springs(stiffness=300.0, damping=2.0), gas=turgor.Gas.at(gauge=200.0, ambient=1000.0),
+        )  # fmt: skip
+        sim = turgor.Simulation(scene, solver="symplectic", precision="double", substeps=substeps)
+        sim.run(6.0)
+        volumes.append(sim["ball"].volume)
+    np.testing.assert_allclose(volumes, volumes[-1], rtol=1e-6)
