@@ -245,7 +245,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "cloth in 2D": (lambda: Scene(dim=2).add_cloth(SHEET), "cloth needs a 3D scene"),
     "2D plane in 3D": (lambda: Scene().add_plane((0, 0), (0, 1)), "point is 2D"),
     "3D container in 2D": (lambda: Scene(dim=2).add_container((1, 1, 1)), "size is 3D"),
-    "rigid body": (lambda: Scene().add_rigid_body(BALL, mass=1.0), "rigid bodies are not supported yet"),
+    "2D rigid body in 3D": (lambda: Scene().add_rigid_body(DISC), "rigid_body: shape is 2D .* dim = 3"),
     "add a shape": (lambda: Scene().add(BALL), "a scene holds soft bodies"),
     "no such name": (lambda: small_scene()["bal"], "no 'bal'; did you mean 'ball'"),
 }

@@ -317,7 +317,7 @@ CATALOGUE: dict[str, tuple[str, str, list[str]]] = {
     "unknown table": ("[[soft_body]]", "[[softbody]]", ["'softbody'", "did you mean 'soft_body'?"]),
     "single brackets": ("[[ground]]", "[ground]", ["ground must be a list of tables", "[[ground]]"]),
     "double brackets": ("[simulation]", "[[simulation]]", ["simulation must be a table", "[simulation]"]),
-    "rigid body": ("[[soft_body]]", "[[rigid_body]]", ["rigid bodies are not supported yet"]),
+    "rigid body": ("[[soft_body]]", "[[rigid_body]]", ["rigid_body 'ball' (number 1): unknown key 'springs'"]),
     "dim": ("dim = 3", "dim = 5", ["dim must be 2 or 3, got 5"]),
     "dim a string": ("dim = 3", 'dim = "3"', ["dim must be 2 or 3, got '3'"]),
     "gravity a number": ("[0.0, 0.0, -9.81]", "3", ["gravity must be 3 numbers, got 3"]),

@@ -118,6 +118,10 @@ class Job:
                 }
                 for body in self.scene.bodies
             },
+            "rigid": {
+                body.name: {key: getattr(sim[body.name], key) for key in ("center", "rotation", "velocity", "spin")}
+                for body in self.scene.rigid_bodies
+            },
             "contacts": {"count": sim.contacts().count, "max_penetration": sim.contacts().max_penetration},
             "files": [str(path) for path in self.outputs],
         }
@@ -149,6 +153,9 @@ class Job:
                     ", ".join(f"{x:.3f}" for x in center),
                 ]
             )
+        for rigid in self.scene.rigid_bodies:
+            center = sim[rigid.name].center if self.worlds == 1 else sim[rigid.name].center[0]
+            rows.append([rigid.name, *4 * ["-"], ", ".join(f"{x:.3f}" for x in center)])
         columns = ["body", f"volume {unit[0]}", "at rest", f"pressure {unit[1]}", "gauge", "center m"]
         print_table(columns, rows)
         for path in self.outputs:

@@ -54,13 +54,32 @@ def gas_energy(model: Model, volume: FloatArray, time: float) -> FloatArray:
     return np.asarray(np.where(held, -nRT / rest * (volume - rest), free) + ambient * (volume - rest))
 
 
+def rigid_energy(model: Model, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(worlds,) J each: ½ m v² + ½ L·ω, and -m g·x, of the dynamic rigid bodies; the others are moved from outside."""
+    r, worlds = model.rigids, model.worlds
+    if r.count == 0:
+        return np.zeros(worlds), np.zeros(worlds)
+
+    def table(name: str) -> FloatArray:
+        values = np.asarray(getattr(r, name).numpy(), np.float64)
+        return values.reshape(worlds, r.count, -1)
+
+    inverse = table("inverse_mass")[..., 0]
+    mass = np.divide(1.0, inverse, out=np.zeros_like(inverse), where=inverse > 0.0)
+    v, x = table("v"), table("x") + model.anchor
+    kinetic = 0.5 * np.einsum("wi,wij,wij->w", mass, v, v)
+    turning = 0.5 * np.einsum("wij,wij->w", table("angular"), table("spin"))  # angular is 0 unless dynamic
+    return kinetic + turning, -np.einsum("wi,wij,wj->w", mass, x, pull)
+
+
 def energy(
     model: Model, x: FloatArray, v: FloatArray, volume: FloatArray, time: float, losses: tuple[FloatArray, FloatArray]
 ) -> Energy:
     """x (absolute), v: (worlds, vertices, dim), internal order; volume: (worlds, bodies); losses: dissipated, work."""
     body = model.body_host
     shape = (model.worlds, len(model.parts))
-    mass = np.asarray(model.mass.numpy(), np.float64).reshape(model.worlds, -1)
+    mass = np.array(model.mass.numpy(), np.float64).reshape(model.worlds, -1)
+    mass[:, model.rigids.glued_vertex_host] = 0.0  # it is part of the rigid body's
     stiffness = np.asarray(model.stiffness.numpy(), np.float64).reshape(shape)
     kinetic = 0.5 * np.einsum("wi,wij,wij->w", mass, v, v)
 
@@ -80,6 +99,8 @@ def energy(
     gas = gas_energy(model, volume, time).sum(axis=1)
     pull = np.asarray(model.gravity.numpy(), np.float64)
     gravity = -np.einsum("wi,wij,wj->w", mass, x, pull)
+    moving, height = rigid_energy(model, pull)
+    kinetic, gravity = kinetic + moving, gravity + height
     parts = (kinetic, elastic, gas, gravity, kinetic + elastic + gas + gravity, *losses)
     if model.worlds == 1:
         return Energy(*(float(part[0]) for part in parts))

@@ -15,6 +15,7 @@ import warp as wp
 
 from turgor.kernel import Numbers
 from turgor.model.parts import Part, build_part
+from turgor.model.rigids import Rigids
 from turgor.model.walls import Walls
 from turgor.scene.data import VOLUMES, Body, SoftBody, VelocityDamping
 from turgor.scene.scene import Scene
@@ -128,6 +129,7 @@ class Model:
         self.starts = np.cumsum([0, *(len(part.order) for part in parts)])
         self.vertices = int(self.starts[-1])  # per world
         self.anchor = self._anchor()
+        self.rigids = Rigids(scene, numbers, worlds, device, self.anchor, parts, self.starts)
         # the user's index of each internal vertex (one world), and back
         self.user = self._joined("order", None)
         self.internal = np.argsort(self.user).astype(np.int32)
@@ -149,9 +151,10 @@ class Model:
 
     def _anchor(self) -> FloatArray:
         """(dim,) m: whole metres near the bodies, or zero if they are near the origin anyway."""
-        if not self.parts:
+        placed = [part.positions for part in self.parts] or [body.positions for body in self.scene.rigid_bodies]
+        if not placed:
             return np.zeros(self.numbers.dim)
-        centre: FloatArray = np.mean(np.array([part.positions.mean(axis=0) for part in self.parts]), axis=0)
+        centre: FloatArray = np.mean(np.array([points.mean(axis=0) for points in placed]), axis=0)
         return (
             np.asarray(np.round(centre))
             if float(np.linalg.norm(centre)) > ANCHOR_DISTANCE
@@ -162,18 +165,22 @@ class Model:
         n = self.numbers
         masses = self._concatenated("masses")
         pinned = self._concatenated("pinned").astype(bool)
+        glued = self.rigids.glued_vertex_host  # their mass is part of the rigid body's
         body = np.repeat(np.arange(len(self.parts)), np.diff(self.starts))
         self.mass_host = masses  # (vertices,) kg, internal order, one world
         self.pinned_host = pinned
+        fixed = pinned.copy()
+        fixed[glued] = True
         self.body_host = body
         self.mass = self.real_array(np.tile(masses, self.worlds))
-        self.inverse_mass = self.real_array(np.tile(np.where(pinned, 0.0, 1.0 / masses), self.worlds))
+        self.inverse_mass = self.real_array(np.tile(np.where(fixed, 0.0, 1.0 / masses), self.worlds))
         self.body = self.int_array(self._offset(body, len(self.parts)))
         self.world = self.int_array(np.repeat(np.arange(self.worlds), len(self.parts)))
         # the vertex about which a body's volume is summed
         self.reference = self.int_array(self._offset(self.starts[:-1], self.vertices))
         x0 = np.concatenate([part.positions for part in self.parts] or [np.zeros((0, n.dim))]) - self.anchor
         v0 = np.concatenate([part.velocities for part in self.parts] or [np.zeros((0, n.dim))])
+        v0[glued] = self.rigids.glued_velocities
         self.initial_positions, self.initial_velocities = x0, v0
 
     def _springs_and_faces(self) -> None:

@@ -41,9 +41,12 @@ class State:
         def ints(size: int) -> Any:
             return wp.zeros(size, dtype=wp.int32, device=device)
 
-        # the state proper
-        self.x = model.vec_array(np.tile(model.initial_positions, (model.worlds, 1)))  # m, relative to the anchor
-        self.v = model.vec_array(np.tile(model.initial_velocities, (model.worlds, 1)))  # m/s
+        # the state proper, m relative to the anchor and m/s: of the soft vertices, then the points of rigid bodies
+        rigid_points = sum(len(collider.points) for collider in model.rigids.collision) * model.worlds
+        self.points, self.point_v = vectors(count + rigid_points), vectors(count + rigid_points)
+        self.x, self.v = (self.points[:count], self.point_v[:count]) if count else (vectors(0), vectors(0))
+        self.x.assign(np.tile(model.initial_positions, (model.worlds, 1)).astype(n.dtype))
+        self.v.assign(np.tile(model.initial_velocities, (model.worlds, 1)).astype(n.dtype))
         self.clock = wp.zeros(1, dtype=wp.float64, device=device)  # s
         self.grab_vertex = model.int_array(np.full(bodies, -1))  # -1: the body is not grabbed
         self.grab_target = vectors(bodies)  # m, relative to the anchor
@@ -66,6 +69,10 @@ class State:
         # results per body
         self.volume, self.pressure, self.push = reals(bodies), reals(bodies), reals(bodies)
         self.gravity = vectors(bodies)
+
+        # between kick and move, in scenes where bodies touch
+        self.move, self.v_free = vectors(count), vectors(count)  # m; m/s: velocity before contact
+        self.touchy = ints(1)  # whether a lone body could touch itself
 
         # Runge-Kutta stages
         size = count if stages > 1 else 0

@@ -15,6 +15,7 @@ from turgor.simulation.frame import Frame, Layout, WallLayout, WallPose
 __all__ = ["FlatPainter"]
 
 FloatArray = npt.NDArray[np.float64]
+ROUND = 12  # vertices from which on a rigid outline may be a wheel
 FINE = 2  # drawn this much larger, then averaged: smooth edges
 
 
@@ -47,6 +48,9 @@ class FlatPainter:
             if values is not None:
                 color = values[body.start : body.start + body.count].mean(axis=0)
             self._draw_body(pen, points, self._chains[number], color)
+            if body.kind == "rigid" and body.count >= ROUND:  # a spoke shows how it turns
+                spoke = np.array([points.mean(axis=0), points[0]])
+                pen.line(_flat(spoke), fill=_ink(color * 0.62), width=self._width(0.004))
         if self._look.normals:
             self._draw_normals(pen, frame)
         if self._look.velocities:

@@ -17,8 +17,9 @@ from turgor.simulation.frame import BodyLayout, Frame, Layout
 __all__ = ["SolidPainter"]
 
 FloatArray = npt.NDArray[np.float64]
-#: Edges sharper than this (degrees, in the first frame) stay sharp; a coarse soft ball must look round all the same.
-SHARP = {"rigid": 30.0, "soft": 65.0, "cloth": 180.0}
+#: Edges sharper than this (degrees, in the first frame) stay sharp; a coarse ball must look round all the same, and so
+#: must the ends of a rigid capsule (45 degrees in the default mesh), but not a box.
+SHARP = {"rigid": 50.0, "soft": 65.0, "cloth": 180.0}
 MOST_ARROWS = 1500  # per picture: more would hide the bodies
 
 

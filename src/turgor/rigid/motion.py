@@ -2,7 +2,7 @@
 
 The state is position, velocity, orientation and ANGULAR MOMENTUM in world coordinates: without torque nothing writes
 to it, so it is kept to the last bit, and a contact adds arm x impulse to it. The angular velocity follows from it.
-Bodies are described in their principal axes about the centre of mass (turgor.rigid.mass), with moments in any order.
+Bodies are described in their principal axes about the centre of mass (turgor.shapes.mass), with moments in any order.
 """
 
 import functools

@@ -1,35 +1,42 @@
-"""What the user describes: bodies, gas, springs, walls, wind. Plain validated data, in Python or TOML."""
+"""What the user describes: bodies, gas, springs, rigid bodies, walls, wind. Plain validated data, in Python or TOML."""
 
 from turgor.scene.data import (
     PRESSURE_FORCES,
     VOLUMES,
     Body,
     Cloth,
+    Placed,
     SoftBody,
     Springs,
     VelocityDamping,
     rotation_matrix,
 )
 from turgor.scene.gas import ATMOSPHERE, GAS_CONSTANT, VOLUME_FLOOR, Gas
+from turgor.scene.rigid import COLLIDERS, RIGID_KINDS, Attachment, RigidBody
 from turgor.scene.scene import Scene
 from turgor.scene.settings import CONTACTS, PRECISIONS, SOLVERS, Settings
 from turgor.scene.walls import Container, Ground, Plane, Wall
 
 __all__ = [
     "ATMOSPHERE",
+    "COLLIDERS",
     "CONTACTS",
     "GAS_CONSTANT",
     "PRECISIONS",
     "PRESSURE_FORCES",
+    "RIGID_KINDS",
     "SOLVERS",
     "VOLUMES",
     "VOLUME_FLOOR",
+    "Attachment",
     "Body",
     "Cloth",
     "Container",
     "Gas",
     "Ground",
+    "Placed",
     "Plane",
+    "RigidBody",
     "Scene",
     "Settings",
     "SoftBody",

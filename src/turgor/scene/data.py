@@ -41,6 +41,7 @@ __all__ = [
     "VOLUMES",
     "Body",
     "Cloth",
+    "Placed",
     "SoftBody",
     "Springs",
     "VelocityDamping",
@@ -138,24 +139,14 @@ def rotation_matrix(rotation: Rotation) -> npt.NDArray[np.float64]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Body:
-    """What soft bodies and cloths share."""
+class Placed:
+    """A shape with a name, put somewhere: what soft bodies, cloths and rigid bodies share."""
 
     shape: Shape = field(kw_only=False, repr=False)
     name: str = ""  # empty: the scene gives one
     at: Vector = ZERO  # m: where the shape's origin is placed
     rotation: Rotation = ZERO  # rad, about the shape's origin
     velocity: Vector = ZERO  # m/s
-    mass: float = 1.0  # kg, of the whole body
-    springs: Springs = Springs()
-    drag: float = 0.0  # 1/s: dv/dt = -drag v
-    velocity_damping: VelocityDamping | None = None
-    bending: float = 0.0  # N m/rad: dihedral angle of neighbouring faces; 2D: turning angle of neighbouring edges
-    friction: float | None = None  # Coulomb coefficient; None: the wall's own
-    restitution: float | None = None  # 0..1; None: the wall's own
-    wind_drag: float = 0.0  # N s/m per point: factor of ((w - v).n) n (D3)
-    pins: tuple[int, ...] | str = ()  # fixed vertices: indices, a group of the shape, "top" or "bottom"
-    color: tuple[float, float, float] | None = None  # red, green, blue in 0..1, or "#rrggbb"
 
     def __post_init__(self) -> None:
         dim = instance("shape", self.shape, Shape).dim
@@ -165,36 +156,7 @@ class Body:
             at=vector("at", self.at, dim),
             rotation=turn("rotation", self.rotation, dim),
             velocity=vector("velocity", self.velocity, dim),
-            mass=number("mass", self.mass, above=0.0),
-            springs=instance("springs", self.springs, Springs),
-            drag=number("drag", self.drag, low=0.0),
-            bending=number("bending", self.bending, low=0.0),
-            friction=None if self.friction is None else number("friction", self.friction, low=0.0),
-            restitution=None if self.restitution is None else number("restitution", self.restitution, 0.0, 1.0),
-            wind_drag=number("wind_drag", self.wind_drag, low=0.0),
-            pins=self._checked_pins(),
-            color=color("color", self.color),
         )
-        if self.velocity_damping is not None:
-            limit = instance("velocity_damping", self.velocity_damping, VelocityDamping).stiffness_max
-            if self.springs.stiffness > limit:
-                raise SceneError(
-                    f"velocity_damping.stiffness_max ({limit!r}) must be >= springs.stiffness "
-                    f"({self.springs.stiffness!r}): raise stiffness_max, or use springs.damping"
-                )
-
-    def _checked_pins(self) -> tuple[int, ...] | str:
-        if isinstance(self.pins, str):
-            known = sorted({*self.shape.groups, *EXTREMES})
-            if self.pins not in known:
-                raise SceneError(f"pins: the shape has no group {self.pins!r}; {did_you_mean(self.pins, known)}")
-            return self.pins
-        if not isinstance(self.pins, (list, tuple, np.ndarray)):
-            raise SceneError(f"pins must be vertex indices or the name of a group, got {self.pins!r}")
-        pins = sorted({integer("pins", index, low=0) for index in self.pins})
-        if pins and pins[-1] >= len(self.shape.vertices):
-            raise SceneError(f"pins: the shape has vertices 0 to {len(self.shape.vertices) - 1}, got {pins[-1]}")
-        return tuple(pins)
 
     @property
     def dim(self) -> int:
@@ -205,18 +167,6 @@ class Body:
     def positions(self) -> npt.NDArray[np.float64]:
         """(n, dim) m: the vertices where the scene places them."""
         return np.asarray(self.shape.vertices @ rotation_matrix(self.rotation).T + np.array(self.at))
-
-    @property
-    def pinned(self) -> npt.NDArray[np.int32]:
-        """(p,) sorted indices of the fixed vertices. A group of the shape wins over "top" and "bottom"."""
-        if not isinstance(self.pins, str):
-            return np.array(self.pins, dtype=np.int32)
-        if self.pins in self.shape.groups:
-            return np.unique(np.asarray(self.shape.groups[self.pins], dtype=np.int32))
-        height = (self.shape.vertices @ rotation_matrix(self.rotation).T)[:, -1]
-        slack = EXTREME_TOLERANCE * float(np.ptp(height))
-        found = height >= height.max() - slack if self.pins == "top" else height <= height.min() + slack
-        return np.flatnonzero(found).astype(np.int32)
 
     def __eq__(self, other: object) -> bool:
         """Same data; shapes are the same when their recipes are."""
@@ -229,6 +179,78 @@ class Body:
 
     def __hash__(self) -> int:
         return hash((type(self), self.name))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Body(Placed):
+    """What soft bodies and cloths share."""
+
+    mass: float = 1.0  # kg, of the whole body
+    springs: Springs = Springs()
+    drag: float = 0.0  # 1/s: dv/dt = -drag v
+    velocity_damping: VelocityDamping | None = None
+    bending: float = 0.0  # N m/rad: dihedral angle of neighbouring faces; 2D: turning angle of neighbouring edges
+    friction: float | None = None  # Coulomb coefficient; None: the wall's own
+    restitution: float | None = None  # 0..1; None: the wall's own
+    wind_drag: float = 0.0  # N s/m per point: factor of ((w - v).n) n (D3)
+    skin: float | None = None  # m: half thickness in contact with others; None: 5 % of the mean edge length at rest
+    self_contact: bool = True  # whether it collides with itself too
+    pins: tuple[int, ...] | str = ()  # fixed vertices: indices, a group of the shape, "top" or "bottom"
+    color: tuple[float, float, float] | None = None  # red, green, blue in 0..1, or "#rrggbb"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        put(
+            self,
+            mass=number("mass", self.mass, above=0.0),
+            springs=instance("springs", self.springs, Springs),
+            drag=number("drag", self.drag, low=0.0),
+            bending=number("bending", self.bending, low=0.0),
+            friction=None if self.friction is None else number("friction", self.friction, low=0.0),
+            restitution=None if self.restitution is None else number("restitution", self.restitution, 0.0, 1.0),
+            wind_drag=number("wind_drag", self.wind_drag, low=0.0),
+            skin=None if self.skin is None else number("skin", self.skin, above=0.0),
+            self_contact=flag("self_contact", self.self_contact),
+            pins=self.checked_vertices("pins", self.pins),
+            color=color("color", self.color),
+        )
+        if self.velocity_damping is not None:
+            limit = instance("velocity_damping", self.velocity_damping, VelocityDamping).stiffness_max
+            if self.springs.stiffness > limit:
+                raise SceneError(
+                    f"velocity_damping.stiffness_max ({limit!r}) must be >= springs.stiffness "
+                    f"({self.springs.stiffness!r}): raise stiffness_max, or use springs.damping"
+                )
+
+    def checked_vertices(self, what: str, chosen: Any) -> tuple[int, ...] | str:
+        """Vertices as a scene stores them: sorted indices, a group of the shape, "top" or "bottom"."""
+        if isinstance(chosen, str):
+            known = sorted({*self.shape.groups, *EXTREMES})
+            if chosen not in known:
+                raise SceneError(f"{what}: the shape has no group {chosen!r}; {did_you_mean(chosen, known)}")
+            return chosen
+        if not isinstance(chosen, (list, tuple, np.ndarray)):
+            raise SceneError(f"{what} must be vertex indices or the name of a group, got {chosen!r}")
+        indices = sorted({integer(what, index, low=0) for index in chosen})
+        if indices and indices[-1] >= len(self.shape.vertices):
+            raise SceneError(f"{what}: the shape has vertices 0 to {len(self.shape.vertices) - 1}, got {indices[-1]}")
+        return tuple(indices)
+
+    @property
+    def pinned(self) -> npt.NDArray[np.int32]:
+        """(p,) sorted indices of the fixed vertices."""
+        return self.chosen_vertices(self.pins)
+
+    def chosen_vertices(self, chosen: tuple[int, ...] | str) -> npt.NDArray[np.int32]:
+        """(p,) sorted indices of checked vertices. A group of the shape wins over "top" and "bottom"."""
+        if not isinstance(chosen, str):
+            return np.array(chosen, dtype=np.int32)
+        if chosen in self.shape.groups:
+            return np.unique(np.asarray(self.shape.groups[chosen], dtype=np.int32))
+        height = (self.shape.vertices @ rotation_matrix(self.rotation).T)[:, -1]
+        slack = EXTREME_TOLERANCE * float(np.ptp(height))
+        found = height >= height.max() - slack if chosen == "top" else height <= height.min() + slack
+        return np.flatnonzero(found).astype(np.int32)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

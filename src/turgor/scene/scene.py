@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from turgor.errors import SceneError
 from turgor.scene import toml
-from turgor.scene.data import Body, Cloth, SoftBody
+from turgor.scene.data import Body, Cloth, Placed, SoftBody
+from turgor.scene.rigid import Attachment, RigidBody
 from turgor.scene.settings import Settings
 from turgor.scene.validate import ZERO, Vector, check_keys, context, did_you_mean, instance, text, vector
 from turgor.scene.walls import Container, Ground, Plane, Wall
@@ -22,13 +24,17 @@ __all__ = ["Scene"]
 KINDS: dict[str, tuple[str, type[Any]]] = {
     "soft_body": ("soft_bodies", SoftBody),
     "cloth": ("cloths", Cloth),
+    "rigid_body": ("rigid_bodies", RigidBody),
     "ground": ("grounds", Ground),
     "plane": ("planes", Plane),
     "container": ("containers", Container),
 }
 HEAD = ("name", "description", "dim", "gravity", "wind")  # plain values of a scene
+ATTACH = "attach"  # the table of attachments, which have no names
 RESERVED = (*HEAD, "simulation")  # not free as names, since `set` reads them
 EARTH = 9.81  # m/s²
+
+Thing = Body | RigidBody | Wall
 
 
 class Scene:
@@ -45,6 +51,8 @@ class Scene:
     simulation: Settings
     soft_bodies: list[SoftBody]
     cloths: list[Cloth]
+    rigid_bodies: list[RigidBody]
+    attachments: list[Attachment]
     grounds: list[Ground]
     planes: list[Plane]
     containers: list[Container]
@@ -66,6 +74,7 @@ class Scene:
         self.simulation = Settings() if simulation is None else simulation
         for attribute, _ in KINDS.values():
             setattr(self, attribute, [])
+        self.attachments = []
 
     def __setattr__(self, key: str, value: Any) -> None:
         """Checks what is assigned, so that `scene.gravity = 3` fails here and not in a simulation."""
@@ -80,7 +89,7 @@ class Scene:
             value = text(key, value)
         elif key == "simulation":
             value = instance(key, value, Settings)
-        elif key not in (attribute for attribute, _ in KINDS.values()):
+        elif key not in ("attachments", *(attribute for attribute, _ in KINDS.values())):
             raise SceneError(f"a scene has no {key!r}; {did_you_mean(key, Scene.__annotations__)}")
         object.__setattr__(self, key, value)
 
@@ -88,7 +97,7 @@ class Scene:
 
     @property
     def bodies(self) -> list[Body]:
-        """Soft bodies, then cloths, each in the order added."""
+        """Soft bodies, then cloths, each in the order added. Rigid bodies are in `rigid_bodies`."""
         return [*self.soft_bodies, *self.cloths]
 
     @property
@@ -98,11 +107,11 @@ class Scene:
 
     @property
     def names(self) -> list[str]:
-        """Of all bodies, then all walls."""
-        return [thing.name for thing in (*self.bodies, *self.walls)]
+        """Of all bodies, then all rigid bodies, then all walls."""
+        return [thing.name for thing in (*self.bodies, *self.rigid_bodies, *self.walls)]
 
-    def __getitem__(self, name: str) -> Body | Wall:
-        for thing in (*self.bodies, *self.walls):
+    def __getitem__(self, name: str) -> Thing:
+        for thing in (*self.bodies, *self.rigid_bodies, *self.walls):
             if thing.name == name:
                 return thing
         raise SceneError(f"the scene has no {name!r}; {did_you_mean(name, self.names)}")
@@ -139,25 +148,65 @@ class Scene:
         """Adds a box (2D: rectangle) seen from inside; the options are the fields of `Container`."""
         return cast(Container, self._add("container", {"size": size, **options}))
 
-    def add_rigid_body(self, shape: Shape, **options: Any) -> NoReturn:
-        """Rigid bodies come later; until then this raises instead of doing nothing."""
-        raise SceneError("rigid bodies are not supported yet: leave add_rigid_body out")
+    def add_rigid_body(self, shape: Shape, **options: Any) -> RigidBody:
+        """Adds a rigid body; the options are the fields of `RigidBody`."""
+        return cast(RigidBody, self._add("rigid_body", {"shape": shape, **options}))
 
-    def add(self, thing: Body | Wall) -> None:
+    def attach(self, body: str | Body, vertices: Any, rigid: str | RigidBody) -> Attachment:
+        """Glues vertices (indices, a group, "top" or "bottom") of a soft body or cloth to a rigid body."""
+        names = [thing.name if isinstance(thing, Placed) else thing for thing in (body, rigid)]
+        with context(ATTACH):
+            return self._attach({"body": names[0], "vertices": vertices, "rigid": names[1]})
+
+    def _attach(self, values: Mapping[str, Any]) -> Attachment:
+        attachment = self._checked_attachment(toml.make(Attachment, values), self.attachments)
+        self.attachments.append(attachment)
+        return attachment
+
+    def _checked_attachment(self, attachment: Attachment, others: Sequence[Attachment]) -> Attachment:
+        """The attachment, if it fits into this scene beside the others."""
+        soft = {body.name: body for body in self.bodies}
+        hard = [body.name for body in self.rigid_bodies]
+        if attachment.body not in soft:
+            hint = did_you_mean(attachment.body, soft)
+            raise SceneError(f"body: the scene has no soft body or cloth {attachment.body!r}; {hint}")
+        if attachment.rigid not in hard:
+            raise SceneError(
+                f"rigid: the scene has no rigid body {attachment.rigid!r}; {did_you_mean(attachment.rigid, hard)}"
+            )
+        body = soft[attachment.body]
+        attachment = replace(attachment, vertices=body.checked_vertices("vertices", attachment.vertices))
+        chosen = body.chosen_vertices(attachment.vertices)
+        if not len(chosen):
+            raise SceneError("vertices is empty: say which vertices are glued")
+        taken: list[tuple[str, Any]] = [("is pinned", body.pinned)]
+        taken += [
+            (f"is already glued to {other.rigid!r}", body.chosen_vertices(other.vertices))
+            for other in others
+            if other.body == body.name
+        ]
+        for what, vertices in taken:
+            if both := sorted({*chosen.tolist()} & {*vertices.tolist()}):
+                raise SceneError(f"vertex {both[0]} of {body.name!r} {what}: leave it out of one of the two")
+        return attachment
+
+    def add(self, thing: Thing) -> None:
         """Adds a ready made body or wall; an empty name is filled in."""
         for kind, (_, cls) in KINDS.items():
             if isinstance(thing, cls):
                 with context(f"{kind} {thing.name!r}" if thing.name else kind):
                     self._store(kind, thing)
                 return
-        raise SceneError(f"a scene holds soft bodies, cloths, grounds, planes and containers, got {thing!r}")
+        raise SceneError(
+            f"a scene holds soft bodies, cloths, rigid bodies, grounds, planes and containers, got {thing!r}"
+        )
 
-    def _add(self, kind: str, options: Mapping[str, Any]) -> Body | Wall:
+    def _add(self, kind: str, options: Mapping[str, Any]) -> Thing:
         name = options.get("name")
         with context(f"{kind} {name!r}" if isinstance(name, str) and name else kind):
             return self._make(kind, options)
 
-    def _make(self, kind: str, options: Mapping[str, Any]) -> Body | Wall:
+    def _make(self, kind: str, options: Mapping[str, Any]) -> Thing:
         cls = KINDS[kind][1]
         name = options.get("name", "")
         if isinstance(name, str) and not name:
@@ -165,7 +214,7 @@ class Scene:
             options = {**options, "name": self._free_name(kind)}
         return self._store(kind, toml.make(cls, options))
 
-    def _store(self, kind: str, thing: Body | Wall) -> Body | Wall:
+    def _store(self, kind: str, thing: Thing) -> Thing:
         if not thing.name:
             thing = toml.changed(thing, ["name"], self._free_name(kind))
         self._check(thing, self.names)
@@ -181,7 +230,7 @@ class Scene:
             name = f"{kind}-{count}"
         return name
 
-    def _check(self, thing: Body | Wall, taken: list[str]) -> None:
+    def _check(self, thing: Thing, taken: list[str]) -> None:
         """Whether the thing fits into this scene beside those with the names `taken`."""
         if thing.name in taken:
             raise SceneError(f"the name {thing.name!r} is already used: choose another")
@@ -190,7 +239,7 @@ class Scene:
         if isinstance(thing, Cloth) and self.dim != 3:
             raise SceneError("cloth needs a 3D scene: set dim = 3")
         if not isinstance(thing, Ground) and thing.dim != self.dim:
-            what = "shape" if isinstance(thing, Body) else "point" if isinstance(thing, Plane) else "size"
+            what = "shape" if isinstance(thing, Placed) else "point" if isinstance(thing, Plane) else "size"
             raise SceneError(f"{what} is {thing.dim}D but the scene has dim = {self.dim}: make them agree")
 
     def check(self) -> None:
@@ -201,6 +250,9 @@ class Scene:
                 with context(f"{kind} number {number}"):
                     self._check(instance("entry", thing, cls), taken)
                 taken.append(thing.name)
+        for number, attachment in enumerate(self.attachments, 1):
+            with context(f"{ATTACH} number {number}"):
+                self._checked_attachment(instance("entry", attachment, Attachment), self.attachments[: number - 1])
 
     def set(self, path: str, value: Any) -> None:
         """Changes one value by its path: `set("ball.springs.stiffness", "200")`, `set("gravity", (0, 0, -1.6))`.
@@ -228,7 +280,15 @@ class Scene:
                         new = toml.changed(old, keys, value)
                         self._check(new, [other for other in self.names if other != name])
                     things[index] = new
+                    self._rename(name, new.name)
                     return
+
+    def _rename(self, old: str, new: str) -> None:
+        """Attachments follow a body that gets another name."""
+        for index, entry in enumerate(self.attachments):
+            if old != new and old in (entry.body, entry.rigid):
+                ends = {key: new for key in ("body", "rigid") if getattr(entry, key) == old}
+                self.attachments[index] = replace(entry, **ends)
 
     # --- files
 
@@ -248,6 +308,8 @@ class Scene:
                 for thing in things:
                     with context(f"{kind} {thing.name!r}"):
                         document[kind].append(toml.encode(thing, base))
+        if self.attachments:
+            document[ATTACH] = [toml.encode(attachment) for attachment in self.attachments]
         return toml.write(document)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -284,10 +346,8 @@ class Scene:
             document = toml.parse(text("scene", content))
             base = None if folder is None else Path(folder)
             for key in document:
-                if key == "rigid_body":
-                    raise SceneError("rigid_body: rigid bodies are not supported yet: leave [[rigid_body]] out")
-                if key not in (*RESERVED, *KINDS):
-                    raise SceneError(f"unknown key {key!r}; {did_you_mean(key, (*RESERVED, *KINDS))}")
+                if key not in (known := (*RESERVED, *KINDS, ATTACH)):
+                    raise SceneError(f"unknown key {key!r}; {did_you_mean(key, known)}")
             scene = cls(**{key: document[key] for key in HEAD if key in document})
             settings = document.get("simulation", {})
             if not isinstance(settings, dict):
@@ -295,7 +355,7 @@ class Scene:
             with context("simulation"):
                 check_keys(Settings, settings)
             scene.simulation = Settings(**settings)
-            for kind in KINDS:
+            for kind in (*KINDS, ATTACH):
                 scene._read(kind, document.get(kind, []), base)
             return scene
 
@@ -308,4 +368,7 @@ class Scene:
                 f"{kind} {name!r} (number {number})" if isinstance(name, str) and name else f"{kind} number {number}"
             )
             with context(where):
+                if kind == ATTACH:
+                    self._attach(table)
+                    continue
                 self._make(kind, toml.decode(KINDS[kind][1], table, folder))

@@ -25,6 +25,7 @@ __all__ = ["changed", "decode", "encode", "make", "parse", "parse_value", "write
 
 # Written even when they have their default: what a reader of a scene file looks for first.
 ALWAYS = frozenset({"name", "shape", "at", "mass", "springs", "stiffness", "damping"})
+NOTHING = "none"  # stands for None, which TOML does not have
 ZEROS = (ZERO, 0.0, (0.0, 0.0), (0.0, 0.0, 0.0))
 
 
@@ -71,7 +72,16 @@ def decode(cls: type[Any], table: Mapping[str, Any], folder: Path | None = None)
     """The arguments of `cls` from a TOML table; paths in it are relative to `folder`."""
     check_keys(cls, table)
     hints = get_type_hints(cls)
-    return {key: _decode_value(key, hints[key], value, folder) for key, value in table.items()}
+    clearable = {entry.name for entry in fields(cls) if _can_be_cleared(entry, hints[entry.name])}
+    return {
+        key: None if value == NOTHING and key in clearable else _decode_value(key, hints[key], value, folder)
+        for key, value in table.items()
+    }
+
+
+def _can_be_cleared(entry: Field[Any], hint: Any) -> bool:
+    """Whether None must be written out: it is allowed, and not the default."""
+    return types.NoneType in _parts(hint) and entry.default is not None
 
 
 def _decode_value(key: str, hint: Any, value: Any, folder: Path | None) -> Any:
@@ -109,7 +119,7 @@ def changed(thing: Any, keys: Sequence[str], value: Any, where: str = "") -> Any
     hint, current = get_type_hints(cls)[key], getattr(thing, key)
     kind = _table_type(hint)
     if not rest:
-        nothing = isinstance(value, str) and value == "none" and types.NoneType in _parts(hint)
+        nothing = isinstance(value, str) and value == NOTHING and types.NoneType in _parts(hint)
         return replace(thing, **{key: None if nothing else _decode_value(key, hint, value, None)})
     if kind is None:
         raise SceneError(f"{key} has no parts: set {key} itself, as a whole")
@@ -134,8 +144,11 @@ def _with_entry(table: Any, keys: Sequence[str], value: Any) -> dict[str, Any]:
 def encode(thing: Any, folder: Path | None = None) -> dict[str, Any]:
     """The TOML table of a dataclass: the fields that differ from their defaults and those always wanted."""
     table: dict[str, Any] = {}
+    hints = get_type_hints(type(thing))
     for entry in sorted(fields(thing), key=lambda entry: entry.name != "name"):  # the name first
         value = getattr(thing, entry.name)
+        if value is None and _can_be_cleared(entry, hints[entry.name]):
+            value = NOTHING
         if value is None or (entry.name not in ALWAYS and _is_default(entry, value)):
             continue
         if isinstance(value, Shape):

@@ -106,6 +106,8 @@ class BodyView:
 
     @mass.setter
     def mass(self, value: Any) -> None:
+        if len(self.glued):
+            raise SceneError(f"{self.name}.mass cannot be set, as vertices of it are glued: set it in the scene")
         wanted = self._checked("mass", value, float(np.finfo(self._model.numbers.dtype).tiny))
         factor = wanted / np.atleast_1d(self.mass)
         part = slice(int(self._model.starts[self.index]), int(self._model.starts[self.index + 1]))
@@ -114,6 +116,13 @@ class BodyView:
             table[:, part] *= factor[:, None] ** power
             array.assign(table.ravel())
         self._write("breathing", np.atleast_1d(self._read("breathing")) / factor)
+
+    @property
+    def glued(self) -> npt.NDArray[np.int32]:
+        """(g,) sorted indices of the vertices that are glued to rigid bodies."""
+        first, last = (int(start) for start in self._model.starts[self.index : self.index + 2])
+        inside = self._model.rigids.glued_vertices(first, last)
+        return np.sort(self._model.user[first + inside] - first)
 
     @property
     def center(self) -> FloatArray:
@@ -267,7 +276,7 @@ class BodyView:
         order = model.user[start : start + count] - start
         table[:, start : start + count] = local[:, order]
         array.assign(table.reshape(-1, model.numbers.dim))
-        self._sim.state_changed()
+        self._sim.state_changed(moved=name == "positions")
 
 
 def _cross2(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -18,8 +18,7 @@ def failure_of(sim: Simulation) -> UnstableError:
     """The error for a simulation whose status is not fine."""
     status, culprit = (int(value) for value in sim.state.status.numpy())
     settings = sim.settings
-    body = sim.model.bodies[culprit % len(sim.model.bodies)].name
-    where = f"body {body!r} at t = {sim.time:.4g} s"
+    where = f"body {_culprit(sim, culprit)!r} at t = {sim.time:.4g} s"
     if status == frame.TOO_STIFF:
         other = "" if SCHEMES[settings.solver].imaginary > 0.0 else ", add damping, or use solver='symplectic'"
         return UnstableError(
@@ -27,12 +26,22 @@ def failure_of(sim: Simulation) -> UnstableError:
             f"max_substeps = {settings.max_substeps}: lower its stiffness, damping or gas pressure, raise its mass, "
             f"raise fps or max_substeps{other}"
         )
+    rigid = culprit >= len(sim.model.bodies) * sim.worlds
+    change = "lower its velocity, spin or the forces on it" if rigid else "lower its stiffness or gas pressure"
     remedy = (
-        "lower its stiffness or gas pressure, raise its mass, or give a larger fixed number of substeps"
+        f"{change}, raise its mass, or give a larger fixed number of substeps"
         if settings.substeps == "auto"
         else f"raise substeps (now {settings.substeps}) or use substeps='auto'"
     )
     return UnstableError(f"{where} diverged with solver {settings.solver!r}: {remedy}")
+
+
+def _culprit(sim: Simulation, index: int) -> str:
+    """Name of a body by its place in the status: the soft bodies of all worlds, then the rigid ones of all worlds."""
+    soft, rigid = sim.model.bodies, sim.model.rigids.bodies
+    if index < len(soft) * sim.worlds:
+        return soft[index % len(soft)].name
+    return rigid[(index - len(soft) * sim.worlds) % len(rigid)].name
 
 
 def _count(number: int) -> str:

@@ -15,7 +15,7 @@ IntArray = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class BodyLayout:
-    """Where one body lives in a frame's arrays; vertices are in the order of the user's shape."""
+    """Where one body lives in a frame's arrays; vertices are in the order of the user's shape. Rigid ones are last."""
 
     name: str
     kind: str  # "soft" | "cloth" | "rigid"

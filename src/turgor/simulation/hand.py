@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from turgor.errors import SceneError
+from turgor.simulation.rigid_view import RigidView
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
@@ -16,10 +17,13 @@ __all__ = ["grab", "release"]
 
 
 def grab(sim: Simulation, body: str, vertex: Any, target: Any, stiffness: Any, damping: Any) -> None:
-    """Take hold of a vertex (the user's index) in all worlds."""
-    index = sim[body].index
-    model = sim.model
-    count = len(model.parts[index].order)
+    """Take hold of a vertex (the user's index; rigid: of its shape) in all worlds."""
+    view = sim[body]
+    index, model = view.index, sim.model
+    rigid = isinstance(view, RigidView)
+    if rigid and view.kind != "dynamic":
+        raise SceneError(f"grab: {body!r} is {view.kind} and follows no force; set its velocity or center instead")
+    count = len((model.rigids.bodies if rigid else model.bodies)[index].shape.vertices)
     if not isinstance(vertex, (int, np.integer)) or isinstance(vertex, bool) or not 0 <= vertex < count:
         raise SceneError(f"grab: {body!r} has vertices 0 to {count - 1}, got {vertex!r}")
     try:
@@ -32,22 +36,33 @@ def grab(sim: Simulation, body: str, vertex: Any, target: Any, stiffness: Any, d
     for name, value in (("stiffness", band), ("damping", dashpot)):
         if value is not None and not (math.isfinite(value) and value >= 0.0):
             raise SceneError(f"grab: {name} must be >= 0, got {value!r}")
-    place = int(model.internal[model.starts[index] + vertex])
+    place = -1 if rigid else int(model.internal[model.starts[index] + vertex])
     if dashpot is None:
-        dashpot = 2.0 * math.sqrt(band * float(model.mass.numpy()[place]))
-    _set(sim, index, "grab_vertex", place + np.arange(sim.worlds) * model.vertices)
-    _set(sim, index, "grab_target", np.tile(goal - model.anchor, (sim.worlds, 1)))
-    _set(sim, index, "grab_stiffness", np.full(sim.worlds, band))
-    _set(sim, index, "grab_damping", np.full(sim.worlds, dashpot))
+        mass = float(np.max(view.mass)) if rigid else float(model.mass.numpy()[place])
+        dashpot = 2.0 * math.sqrt(band * mass)
+    if rigid:
+        _set(sim, view, "grab_on", np.ones(sim.worlds))
+        _set(sim, view, "grab_local", np.tile(model.rigids.shape_points[index][vertex], (sim.worlds, 1)))
+    else:
+        _set(sim, view, "grab_vertex", place + np.arange(sim.worlds) * model.vertices)
+    _set(sim, view, "grab_target", np.tile(goal - model.anchor, (sim.worlds, 1)))
+    _set(sim, view, "grab_stiffness", np.full(sim.worlds, band))
+    _set(sim, view, "grab_damping", np.full(sim.worlds, dashpot))
 
 
 def release(sim: Simulation, body: str) -> None:
     """Let go."""
-    _set(sim, sim[body].index, "grab_vertex", np.full(sim.worlds, -1))
+    view = sim[body]
+    if isinstance(view, RigidView):
+        _set(sim, view, "grab_on", np.zeros(sim.worlds))
+    else:
+        _set(sim, view, "grab_vertex", np.full(sim.worlds, -1))
 
 
-def _set(sim: Simulation, index: int, name: str, values: Any) -> None:
-    array = getattr(sim.state, name)
+def _set(sim: Simulation, view: Any, name: str, values: Any) -> None:
+    """Writes an entry of the body in every world; soft and rigid bodies have tables of their own."""
+    rigid = isinstance(view, RigidView)
+    array = getattr(sim.model.rigids if rigid else sim.state, name)
     table = array.numpy().copy()
-    table[index :: len(sim.model.parts)] = values
+    table[view.index :: sim.model.rigids.count if rigid else len(sim.model.parts)] = values
     array.assign(table)

@@ -26,6 +26,11 @@ def layout_of(sim: Simulation) -> Layout:
         kind = "soft" if isinstance(body, SoftBody) else "cloth"
         count = len(shape.vertices)
         bodies.append(BodyLayout(body.name, kind, int(start), count, shape.faces, shape.uv, body.color))
+    start = sim.vertices
+    for rigid in sim.model.rigids.bodies:
+        shape = rigid.shape
+        bodies.append(BodyLayout(rigid.name, "rigid", start, len(shape.vertices), shape.faces, None, rigid.color))
+        start += len(shape.vertices)
     walls = tuple(_wall_layout(wall, sim.scene.dim) for wall in sim.scene.walls)
     return Layout(sim.scene.name, sim.scene.dim, sim.settings.fps, tuple(bodies), walls)
 
@@ -39,14 +44,22 @@ def frame_of(sim: Simulation) -> Frame:
     def first_world(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray(values if sim.worlds == 1 else values[0])
 
+    rigid = [sim[body.name] for body in sim.model.rigids.bodies]
+    unknown = np.full(len(rigid), math.nan)
+
     def per_body(array: Any) -> npt.NDArray[np.float64]:
-        return np.where(gas, np.asarray(array.numpy()[:count], np.float64), math.nan)
+        return np.append(np.where(gas, np.asarray(array.numpy()[:count], np.float64), math.nan), unknown)
+
+    def per_vertex(name: str) -> npt.NDArray[np.float64]:
+        """Of soft bodies, then of the vertices of rigid ones."""
+        parts = [first_world(getattr(thing, name)) for thing in (sim, *rigid)]
+        return np.concatenate([part.reshape(-1, sim.scene.dim) for part in parts])
 
     return Frame(
         index=sim.frame_index,
         time=sim.time,
-        positions=first_world(sim.positions),
-        velocities=first_world(sim.velocities),
+        positions=per_vertex("positions"),
+        velocities=per_vertex("velocities"),
         volumes=per_body(sim.state.volume),
         pressures=per_body(sim.state.pressure),
         walls=_wall_poses(sim),

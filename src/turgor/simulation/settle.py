@@ -10,6 +10,7 @@ import numpy.typing as npt
 from turgor.errors import UnstableError
 from turgor.scene.data import SoftBody, Springs
 from turgor.scene.scene import Scene
+from turgor.simulation.body import BodyView
 
 __all__ = ["settled_positions"]
 
@@ -18,8 +19,8 @@ TOLERANCE = 1e-4  # of the largest force on a vertex at the start
 ALPHA, SHRINK, DELAY = 0.1, 0.99, 5  # FIRE's own constants
 
 
-def settled_positions(body: SoftBody) -> npt.NDArray[np.float64]:
-    """(vertices, dim) m, where the body comes to rest without gravity, walls and motion.
+def settled_positions(body: SoftBody, glued: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+    """(vertices, dim) m, where the body comes to rest without gravity, walls and motion; `glued` vertices stay.
 
     FIRE (Bitzek et al. 2006): the body moves freely, its velocities are turned towards the forces while that gains
     speed, and are taken out as soon as it would climb. No damping coefficient has to be guessed.
@@ -30,6 +31,7 @@ def settled_positions(body: SoftBody) -> npt.NDArray[np.float64]:
     still = replace(
         body, velocity=zero, spin=0.0 if body.dim == 2 else zero, settled=False, drag=0.0, velocity_damping=None,
         wind_drag=0.0, springs=Springs(stiffness=body.springs.stiffness),
+        pins=tuple(np.union1d(body.pinned, glued).tolist()),
     )  # fmt: skip
     scene = Scene(dim=body.dim, gravity=zero, name="settle")
     scene.add(still)
@@ -37,9 +39,9 @@ def settled_positions(body: SoftBody) -> npt.NDArray[np.float64]:
     probe.step()
     frame = float(probe.state.step_bound.numpy().min())  # as short as one stable step
     sim = Simulation(scene, precision="double", solver="symplectic", fps=1.0 / frame)
-    view = sim[body.name]
+    view: BodyView = sim[body.name]
     free = np.ones((len(body.shape.vertices), 1))
-    free[body.pinned] = 0.0
+    free[still.pinned] = 0.0
 
     limit, alpha, downhill = 0.0, ALPHA, 0
     for step in range(STEPS):

@@ -5,19 +5,18 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import warp as wp
 
 from turgor import sinks
 from turgor.diagnose.contacts import Contacts, wall_contacts
 from turgor.diagnose.energy import Energy, energy
 from turgor.errors import SceneError
-from turgor.kernel import numbers, start_warp
+from turgor.kernel import numbers
 from turgor.model.model import Model, decay_rate
 from turgor.model.state import State
 from turgor.scene.data import SoftBody
@@ -26,9 +25,12 @@ from turgor.scene.settings import Settings
 from turgor.scene.validate import did_you_mean
 from turgor.simulation import hand, outlook, state_file
 from turgor.simulation.body import BodyView
+from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import failure_of
 from turgor.simulation.frame import Frame, Layout
+from turgor.simulation.outputs import Record, as_list, opened
 from turgor.simulation.progress import Progress, shown
+from turgor.simulation.rigid_view import RigidView
 from turgor.simulation.step import Step
 from turgor.solvers.frame import FINE
 from turgor.solvers.schemes import SCHEMES
@@ -36,7 +38,6 @@ from turgor.solvers.schemes import SCHEMES
 __all__ = ["Simulation"]
 
 FloatArray = npt.NDArray[np.float64]
-Record = str | os.PathLike[str] | sinks.Sink
 
 GPU_CHECK = 30  # frames between looks at the status on a GPU: a look waits for the device
 
@@ -81,7 +82,7 @@ class Simulation:
         if assembly not in ("auto", "scatter", "gather"):
             raise SceneError(f"assembly must be 'auto', 'scatter' or 'gather', got {assembly!r}")
         self.assembly = assembly
-        self._device = _device(device)
+        self._device = chosen_device(device)
         self.model = Model(scene, numbers(scene.dim, self.settings.precision), worlds, self._device)
         scheme = SCHEMES[self.settings.solver]
         self.state = State(self.model, len(scheme.weights))
@@ -90,11 +91,15 @@ class Simulation:
             self.model, self.state, scheme,
             fps=self.settings.fps, substeps=fixed, max_substeps=self.settings.max_substeps, ledger=self.ledger,
             gathers=self.model.fans_known and (self._device.is_cuda if assembly == "auto" else assembly == "gather"),
+            contact=self.settings.contact,
         )  # fmt: skip
         self.frame_index = 0
         kelvin = [body.gas.temperature if isinstance(body, SoftBody) and body.gas else 293.15 for body in scene.bodies]
         self.temperatures = np.tile(np.array(kelvin), (worlds, 1))  # (worlds, bodies) K
-        self._views = {body.name: BodyView(self, body.name) for body in self.model.bodies}
+        self._views: dict[str, BodyView | RigidView] = {
+            body.name: BodyView(self, body.name) for body in self.model.bodies
+        }
+        self._views |= {body.name: RigidView(self, index) for index, body in enumerate(scene.rigid_bodies)}
         self._forces: FloatArray | None = None  # also says that volume and pressure are of now
         self._settle()
         self._built = True
@@ -138,8 +143,8 @@ class Simulation:
             output.close(finished)
 
         with contextlib.ExitStack() as closing:
-            for entry in _as_list(record):
-                outputs.append(self._open(entry))
+            for entry in as_list(record):
+                outputs.append(opened(entry, self.layout))
                 closing.callback(close, outputs[-1])
             report = closing.enter_context(shown(progress, self.scene.name, self.settings.fps))
             for output in outputs:
@@ -178,11 +183,17 @@ class Simulation:
 
     # looking --------------------------------------------------------------------------------------------------------
 
-    def __getitem__(self, name: str) -> BodyView:
+    def __getitem__(self, name: str) -> Any:
+        """A body by its name: a BodyView, or a RigidView for a rigid body."""
         try:
             return self._views[name]
         except KeyError:
             raise SceneError(f"no body {name!r}; there are: {', '.join(self._views) or 'none'}") from None
+
+    @property
+    def names(self) -> list[str]:
+        """Of all bodies: soft ones, cloths, then rigid ones."""
+        return list(self._views)
 
     @property
     def device(self) -> str:
@@ -211,17 +222,19 @@ class Simulation:
 
     @property
     def vertices(self) -> int:
-        """Vertices of one world."""
+        """Vertices of one world; rigid bodies have none."""
         return self.model.vertices
 
     @property
     def finite(self) -> bool:
         """Whether all positions and velocities are finite numbers."""
-        return bool(np.isfinite(self.state.x.numpy()).all() and np.isfinite(self.state.v.numpy()).all())
+        r = self.model.rigids
+        arrays = (self.state.x, self.state.v, r.x, r.v, r.q, r.spin)
+        return all(bool(np.isfinite(array.numpy()).all()) for array in arrays)
 
     @property
     def positions(self) -> FloatArray:
-        """(vertices, dim) m of all bodies, each in the order of its shape; (worlds, vertices, dim) for many worlds."""
+        """(vertices, dim) m of all soft bodies, in the order of their shapes; (worlds, vertices, dim) for several."""
         return self._to_user(self.state.x) + self.model.anchor
 
     @property
@@ -265,9 +278,10 @@ class Simulation:
     def grab(
         self, body: str, vertex: int, target: Sequence[float], stiffness: float = 50.0, damping: float | None = None
     ) -> None:
-        """Pull a vertex of a body to a target (m) as on a rubber band of `stiffness` N/m; one per body, in all worlds.
+        """Pull a vertex of a body (rigid: of its shape) to a target (m) as on a rubber band of `stiffness` N/m.
 
-        damping: N s/m; left out, it is critical for the pulled point. Call again to move the target.
+        One per body, in all worlds. damping: N s/m; left out, it is critical for the pulled point (rigid: the body).
+        Call again to move the target.
         """
         hand.grab(self, body, vertex, target, stiffness, damping)
         self._forces = None
@@ -329,9 +343,11 @@ class Simulation:
             self.model.windy = True
             self._step.graph = None
 
-    def state_changed(self) -> None:
-        """Positions or velocities were set."""
+    def state_changed(self, moved: bool = True) -> None:
+        """Positions (`moved`) or velocities were set."""
         self._forces = None
+        if moved and self._step.touch is not None:
+            self._step.touch.forget()
 
     # for sinks ------------------------------------------------------------------------------------------------------
 
@@ -368,42 +384,10 @@ class Simulation:
         values = values.reshape(self.worlds, self.model.vertices, *values.shape[1:])[:, self.model.internal]
         return np.asarray(values[0] if self.worlds == 1 else values)
 
-    def _open(self, entry: Record) -> sinks.Sink:
-        if not isinstance(entry, (str, os.PathLike)):
-            if not hasattr(entry, "add") or not hasattr(entry, "close"):
-                raise SceneError(f"record must be files or sinks (add, close), got {entry!r}")
-            return entry
-        if sinks.opener is None:
-            raise SceneError("recording to a file needs the whole package: import turgor")
-        return sinks.opener(entry, self.layout)
-
     def _settle(self) -> None:
         """Relax bodies that are to start in equilibrium (settled=True), each alone, without gravity and walls."""
         from turgor.simulation.settle import settled_positions
 
         for body in self.model.bodies:
             if isinstance(body, SoftBody) and body.settled:
-                self[body.name].positions = settled_positions(body)
-
-
-def _device(name: str) -> Any:
-    if not isinstance(name, str):
-        raise SceneError(f"device must be 'cpu', 'cuda' or 'auto', got {name!r}")
-    start_warp()
-    if name == "auto":
-        name = "cuda" if wp.is_cuda_available() else "cpu"
-    if name.startswith("cuda") and not wp.is_cuda_available():
-        raise SceneError(f"device {name!r}: no CUDA device was found; use device='cpu'")
-    try:
-        return wp.get_device(name)
-    except (RuntimeError, ValueError):
-        known = ", ".join(str(device) for device in wp.get_devices())
-        raise SceneError(f"device {name!r} is not known; there are: {known}") from None
-
-
-def _as_list(record: Record | Sequence[Record] | None) -> Iterable[Record]:
-    if record is None:
-        return []
-    if isinstance(record, (list, tuple)):
-        return record
-    return [record]  # type: ignore[list-item]
+                self[body.name].positions = settled_positions(body, self[body.name].glued)

@@ -8,7 +8,7 @@ import os
 import zipfile
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from turgor.errors import SceneError
 from turgor.model.model import BODY_PARAMETERS
 from turgor.model.state import State
-from turgor.scene.data import Body
+from turgor.scene.data import Placed
 from turgor.scene.scene import Scene
 
 if TYPE_CHECKING:
@@ -24,17 +24,20 @@ if TYPE_CHECKING:
 
 __all__ = ["digest", "load", "save"]
 
+T = TypeVar("T", bound=Placed)
+
 VERSION = 1
 PARAMETERS = (*BODY_PARAMETERS, "mass", "inverse_mass", "gravity", "wind")
 
 
 def _changing(sim: Simulation) -> dict[str, npt.NDArray[Any]]:
-    """All that changes, by name, in internal order: state, settable parameters, walls."""
+    """All that changes, by name, in internal order: state, settable parameters, walls, rigid bodies."""
     sim.ensure_fine()
     m, s = sim.model, sim.state
     arrays = {name: getattr(s, name).numpy() for name in State.PROPER}
     arrays |= {name: getattr(m, name).numpy() for name in PARAMETERS}
     arrays |= {f"wall_{name}": getattr(m.walls, name).numpy() for name in m.walls.CHANGING}
+    arrays |= {f"rigid_{name}": getattr(m.rigids, name).numpy() for name in m.rigids.PROPER}
     return arrays | {"temperatures": sim.temperatures, "frame_index": np.array(sim.frame_index)}
 
 
@@ -45,6 +48,8 @@ def _restore(sim: Simulation, arrays: dict[str, npt.NDArray[Any]]) -> None:
     for name, values in arrays.items():
         if name.startswith("wall_"):
             getattr(sim.model.walls, name.removeprefix("wall_")).assign(values)
+        elif name.startswith("rigid_"):
+            getattr(sim.model.rigids, name.removeprefix("rigid_")).assign(values)
         else:
             getattr(sim.state if name in State.PROPER else sim.model, name).assign(values)
     sim.model.windy = sim.model.windy or bool(np.any(sim.model.wind_drag.numpy()))
@@ -60,7 +65,7 @@ def digest(sim: Simulation) -> str:
     return sha.hexdigest()
 
 
-def _inline(body: Body) -> Body:
+def _inline(body: T) -> T:
     """The body with a mesh from a file written out, so that the saved state needs no other file."""
     if "file" not in body.shape.recipe:
         return body
@@ -81,8 +86,14 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
         raise SceneError(f"{target}: the folder {str(target.parent)!r} does not exist; create it first")
     scene = Scene(dim=sim.scene.dim, gravity=sim.scene.gravity, wind=sim.scene.wind, name=sim.scene.name,
                   description=sim.scene.description, simulation=sim.scene.simulation)  # fmt: skip
-    for thing in (*sim.scene.bodies, *sim.scene.walls):
-        scene.add(_inline(thing) if isinstance(thing, Body) else thing)
+    for body in sim.scene.bodies:
+        scene.add(_inline(body))
+    for rigid in sim.scene.rigid_bodies:
+        scene.add(_inline(rigid))
+    for wall in sim.scene.walls:
+        scene.add(wall)
+    for entry in sim.scene.attachments:
+        scene.attach(entry.body, entry.vertices, entry.rigid)
     header = {
         "version": VERSION,
         "scene": scene.to_toml(),

@@ -22,6 +22,7 @@ from turgor.diagnose import losses
 from turgor.forces import bending, gas, gather, pressure, springs, volumes, wind
 from turgor.model.model import BLOCK, Model
 from turgor.model.state import State
+from turgor.simulation.touch import Touch
 from turgor.solvers import frame, integrate, stability
 from turgor.solvers.schemes import Scheme
 
@@ -44,6 +45,7 @@ class Step:
         max_substeps: int,
         ledger: bool,
         gathers: bool,
+        contact: str,
     ) -> None:
         self.model, self.state, self.scheme = model, state, scheme
         self.frame_time, self.fixed, self.max_substeps = 1.0 / fps, substeps, max_substeps
@@ -60,21 +62,37 @@ class Step:
         # plans are whole multiples of this
         self.unroll = 1 if self.device.is_cpu else 4 if substeps is None else math.gcd(substeps, 4)
         self.graph: Any = None
+        self.touch = self._touch(contact, ledger)
+        # a single soft body only needs contact while it could touch itself
+        self.alone = self.touch is not None and len(model.parts) == 1 and not model.rigids.total
+
+    def _touch(self, contact: str, ledger: bool) -> Touch | None:
+        """The stage in which things touch; None if there is nothing to touch."""
+        bodies = self.model.bodies
+        wanted = len(bodies) > 1 or (contact == "features" and any(body.self_contact for body in bodies))
+        if not self.model.rigids.total and (contact == "none" or not wanted):
+            return None
+        return Touch(self.model, self.state, self.scheme, contact, clears=not self.gathers, ledger=ledger)
 
     # a frame --------------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
         """Advance the state by one frame."""
-        if self.count == 0:  # nothing but walls
+        if self.count == 0 and self.touch is None:  # nothing but walls
             self.state.clock.fill_(float(self.state.clock.numpy()[0]) + self.frame_time)
             self.move_walls(0.0)
             return
         self.prepare()
         wp.capture_launch(self.graph)
+        while self.touch is not None and self.touch.made_room():
+            self.graph = None
+            self.state.status.zero_()
+            self.prepare()
+            wp.capture_launch(self.graph)
 
     def prepare(self) -> None:
         """Compile the kernels and record the frame, if that has not been done."""
-        if self.graph is None and self.count:
+        if self.graph is None and (self.count or self.touch is not None):
             with wp.ScopedCapture(device=self.device) as capture:
                 self.frame()
             self.graph = capture.graph
@@ -88,6 +106,8 @@ class Step:
     def block(self) -> None:
         """A number of substeps between two looks at the stability bound."""
         self.plan()
+        if self.touch is not None and self.alone:
+            self.touch.look()
         wp.capture_while(self.state.block, self.substeps)
 
     def substeps(self) -> None:
@@ -110,8 +130,21 @@ class Step:
                 self.begin_stage(stage, weight, reached)
                 x, v = s.x_stage, s.v_stage
         self.move_walls(1.0)
-        # Contact between bodies comes here: all forces are known, and nothing has moved yet.
-        self.advance(v)
+        self.end_substep(v)
+
+    def end_substep(self, v: Any) -> None:
+        """All forces are known, and nothing has moved yet: contact between bodies, walls, movement."""
+        touch = self.touch
+        if touch is None:
+            self.advance(v)
+        elif self.alone:
+            wp.capture_if(
+                self.state.touchy,
+                on_true=lambda: touch.substep(v, self._walls()),
+                on_false=lambda: self.advance(v),
+            )
+        else:
+            touch.substep(v, self._walls())
 
     def evaluate(self, x: Any, v: Any, reached: float) -> None:
         """All forces at (x, v): spring, face and hinge forces in f and area, pressure per body in push."""
@@ -250,9 +283,11 @@ class Step:
     def keep_state(self) -> None:
         s = self.state
         self.launch(
-            self.k_frame.begin_frame, self.count, s.x, s.v, s.clock, s.x_good, s.v_good, s.clock_good,
+            self.k_frame.begin_frame, max(self.count, 1), s.x, s.v, s.clock, s.x_good, s.v_good, s.clock_good,
             s.status, s.unfinished, s.substeps,
         )  # fmt: skip
+        if self.touch is not None:
+            self.touch.keep()
 
     def plan(self) -> None:
         """The length of the next substeps: fixed, or from the stability bound at the present state."""
@@ -292,10 +327,13 @@ class Step:
     def inspect(self) -> None:
         m, s, k = self.model, self.state, self.k_frame
         self.launch(
-            k.inspect, self.count, s.x, s.v, m.body, m.reference, m.size, self.frame_time, s.clock, s.clock_good,
+            k.inspect, max(self.count, 1), s.x, s.v, m.body, m.reference, m.size, self.frame_time, s.clock, s.clock_good,
             s.status,
         )  # fmt: skip
-        self.launch(k.restore, self.count, s.status, s.x_good, s.v_good, s.clock_good, s.x, s.v, s.clock)
+        if self.touch is not None:
+            self.touch.inspect()
+            self.touch.restore()
+        self.launch(k.restore, max(self.count, 1), s.status, s.x_good, s.v_good, s.clock_good, s.x, s.v, s.clock)
         if self.k_losses is not None:
             self.launch(k.restore_ledger, self.bodies, s.status, s.ledger_good, s.dissipated, s.work)
         self.move_walls(0.0)

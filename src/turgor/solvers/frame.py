@@ -8,9 +8,9 @@ import warp as wp
 from turgor.kernel import Numbers, at
 from turgor.solvers.stability import RENEW
 
-__all__ = ["FINE", "NOT_FINITE", "TOO_STIFF", "kernels"]
+__all__ = ["FINE", "NOT_FINITE", "OVERFLOW", "TOO_STIFF", "kernels"]
 
-FINE, NOT_FINITE, TOO_STIFF = range(3)  # what status[0] says; status[1] is the body
+FINE, NOT_FINITE, TOO_STIFF, OVERFLOW = range(4)  # what status[0] says; status[1] is the body
 
 STRAIN = 0.05  # a substep may change lengths and volume by this share
 MARGIN = 1.1  # when the step has to shrink, it shrinks by this much more, so that it does not have to again at once
@@ -39,8 +39,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """Keep the state, to go back to if the frame fails. A simulation that has failed does not go on."""
         i = at(wp.tid())
-        x_good[i] = x[i]
-        v_good[i] = v[i]
+        if i < x.shape[0]:
+            x_good[i] = x[i]
+            v_good[i] = v[i]
         if i == 0:
             clock_good[0] = clock[0]
             unfinished[0] = wp.where(status[0] == wp.static(FINE), 1, 0)
@@ -140,11 +141,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         i = at(wp.tid())
         if i == 0:
             clock[0] = clock_good[0] + frame_time
-        b = at(body[i])
-        far = x[i] - x[at(reference[b])]
-        if not (wp.dot(far, far) <= size[b] * size[b] * real(SIZE_LIMIT * SIZE_LIMIT)) or not wp.isfinite(v[i]):
-            status[0] = wp.static(NOT_FINITE)
-            status[1] = b
+        if i < x.shape[0]:
+            b = at(body[i])
+            far = x[i] - x[at(reference[b])]
+            if not (wp.dot(far, far) <= size[b] * size[b] * real(SIZE_LIMIT * SIZE_LIMIT)) or not wp.isfinite(v[i]):
+                status[0] = wp.static(NOT_FINITE)
+                status[1] = b
 
     @n.kernel(__name__)
     def restore(
@@ -159,8 +161,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """After a failed frame: back to its start, so that nothing that is not finite is ever seen."""
         i = at(wp.tid())
         if status[0] != wp.static(FINE):
-            x[i] = x_good[i]
-            v[i] = v_good[i]
+            if i < x.shape[0]:
+                x[i] = x_good[i]
+                v[i] = v_good[i]
             if i == 0:
                 clock[0] = clock_good[0]
 

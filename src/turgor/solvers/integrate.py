@@ -208,4 +208,10 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         f[i] = vec()
         area[i] = vec()
 
-    return SimpleNamespace(advance=advance, begin_stage=begin_stage, total_force=total_force)
+    return SimpleNamespace(
+        advance=advance,
+        begin_stage=begin_stage,
+        total_force=total_force,
+        acceleration=acceleration,
+        meet_walls=meet_walls,
+    )

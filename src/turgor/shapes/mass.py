@@ -11,7 +11,7 @@ import numpy as np
 from turgor.errors import MeshError, SceneError
 from turgor.shapes.shape import FloatArray, IntArray, Shape
 
-__all__ = ["MassProperties", "box_inertia", "capsule_inertia", "mass_properties", "sphere_inertia"]
+__all__ = ["MassProperties", "box_inertia", "capsule_inertia", "mass_properties", "solid", "sphere_inertia"]
 
 # A shape with less than this part of its own extent to the power of its dimension encloses nothing that round-off
 # could not have made.
@@ -33,6 +33,28 @@ class MassProperties:
     inertia: FloatArray  # (3, 3) about the centre, along the shape's axes, kg·m²; () in 2D
     moments: FloatArray  # (3,) principal moments, kg·m²; (1,) in 2D
     rotation: FloatArray  # (dim, dim)
+
+    def with_points(self, masses: FloatArray, points: FloatArray) -> MassProperties:
+        """Of this solid with point masses (n,) kg at `points` (n, dim), in the shape's axes: all that moves as one."""
+        if not len(masses):
+            return self
+        mass = self.mass + float(masses.sum())
+        center = (self.mass * self.center + masses @ points) / mass
+        dim = len(center)
+        spread = np.concatenate([[self.center], points]) - center
+        weights = np.concatenate([[self.mass], masses])
+        second = np.einsum("n,ni,nj->ij", weights, spread, spread)  # ∫ x xᵀ dm of the parts as points (Steiner)
+        if dim == 2:
+            return solid(mass, center, self.inertia + np.trace(second))
+        return solid(mass, center, self.inertia + np.trace(second) * np.eye(3) - second)
+
+
+def solid(mass: float, center: FloatArray, inertia: FloatArray) -> MassProperties:
+    """Mass properties from the inertia about the centre: (3, 3) along the shape's axes; () in 2D."""
+    inertia = np.asarray(inertia, np.float64)
+    if len(center) == 2:
+        return MassProperties(mass, center, inertia, inertia.reshape(1), np.eye(2))
+    return MassProperties(mass, center, inertia, *_principal(inertia))
 
 
 def mass_properties(shape: Shape, mass: float) -> MassProperties:
@@ -67,18 +89,14 @@ def mass_properties(shape: Shape, mass: float) -> MassProperties:
     _, _, second = _integrals(local - middle, shape.faces)
     second *= mass * extent**2 / volume  # ∫ x xᵀ dm
     center = start + extent * middle
-    if shape.dim == 2:
-        inertia = np.array(np.trace(second))
-        moments, rotation = inertia.reshape(1), np.eye(2)
-    else:
-        inertia = np.trace(second) * np.eye(3) - second
-        moments, rotation = _principal(inertia)
-    if moments.min() <= 0.0:
+    trace = np.array(np.trace(second))
+    made = solid(mass, center, trace if shape.dim == 2 else trace * np.eye(3) - second)
+    if made.moments.min() <= 0.0:
         raise MeshError(
             "a rigid body's shape crosses itself, so that parts of it count as negative mass; "
             "use its convex hull, or pass it through turgor.shapes.repair"
         )
-    return MassProperties(mass, center, inertia, moments, rotation)
+    return made
 
 
 def box_inertia(mass: float, size: Sequence[float]) -> FloatArray:

@@ -1,0 +1,394 @@
+"""Which features may touch soon: pairs of bodies by their bounds, then vertex-face and edge-edge candidates by a BVH.
+
+The lists outlive a substep. Each pair of bodies sums how far its features can have come closer since the lists were
+made ("travel": relative movement of the bodies as a whole, plus the largest movement of a point within each). They
+are made anew when that exceeds the pair's margin, or when a body has left its own bounds. A candidate at distance d
+sleeps until the travel exceeds d less the thickness: most are skipped by one comparison.
+"""
+
+import functools
+from types import SimpleNamespace
+
+import warp as wp
+
+from turgor.contact import closest
+from turgor.kernel import Numbers, at
+
+__all__ = ["EDGE_EDGE", "URGENT", "VERTEX_FACE", "kernels"]
+
+VERTEX_FACE, EDGE_EDGE = 0, 1
+LIFE = 8.0  # substeps that lists should last at the present speeds
+LEAST, MOST = 0.02, 0.3  # margin of a pair in edge lengths, where the speed allows
+FOLDING = 0.1  # edge lengths: movement within a body after which it may touch itself although it could not before
+FAR = 3.0e30
+URGENT = -3.0e30  # in place of a sleep: this candidate had to be stopped, and must have an impulse next time
+
+
+@functools.cache
+def kernels(n: Numbers) -> SimpleNamespace:
+    """measure_motion, judge, then (if stale) bound_bodies, bound_faces, list_pairs, collect_faces, collect_edges."""
+    real, vec, spin_type, dim, face = n.real, n.vec, n.spin, n.dim, n.face
+    near = closest.kernels(n)
+
+    if dim == 2:
+
+        @wp.func
+        def flat(v: vec) -> wp.vec3f:
+            return wp.vec3f(float(v[0]), float(v[1]), 0.0)
+
+        @wp.func
+        def spin_speed(spin: spin_type) -> real:
+            return wp.abs(spin)
+
+        @wp.func
+        def face_distance(p: vec, f: face, points: wp.array(dtype=vec)) -> real:
+            _t, gap = near.closest_on_edge(p, points[at(f[0])], points[at(f[1])])
+            return wp.length(gap)
+
+    else:
+
+        @wp.func
+        def flat(v: vec) -> wp.vec3f:
+            return wp.vec3f(float(v[0]), float(v[1]), float(v[2]))
+
+        @wp.func
+        def spin_speed(spin: spin_type) -> real:
+            return wp.length(spin)
+
+        @wp.func
+        def face_distance(p: vec, f: face, points: wp.array(dtype=vec)) -> real:
+            _w, gap = near.closest_on_triangle(p, points[at(f[0])], points[at(f[1])], points[at(f[2])])
+            return wp.length(gap)
+
+    @n.kernel(__name__)
+    def measure_motion(
+        point_start: wp.array(dtype=int),
+        point_end: wp.array(dtype=int),
+        rigid_index: wp.array(dtype=int),
+        move: wp.array(dtype=vec),  # of the soft points in this substep
+        dt: wp.array(dtype=real),
+        rigid_v: wp.array(dtype=vec),
+        rigid_spin: wp.array(dtype=spin_type),
+        rigid_size: wp.array(dtype=real),
+        push_move: wp.array(dtype=vec),
+        push_turn: wp.array(dtype=spin_type),
+        mean_out: wp.array(dtype=vec),  # m: movement of each contact body in this substep
+        spread_out: wp.array(dtype=real),  # m: largest movement of a point of it relative to that
+    ):
+        c, lane = wp.tid()
+        r = rigid_index[c]
+        if r >= 0:
+            if lane == 0:
+                mean_out[c] = dt[0] * rigid_v[r] + push_move[r]
+                spread_out[c] = (dt[0] * spin_speed(rigid_spin[r]) + spin_speed(push_turn[r])) * rigid_size[r]
+        else:
+            first = point_start[c]
+            last = point_end[c]
+            total = vec()
+            for i in range(first + lane, last, wp.block_dim()):
+                total += move[at(i)]
+            summed = wp.tile_sum(wp.tile(total, preserve_type=True))
+            mean = summed[0] / real(last - first)
+            most = real(0.0)
+            for i in range(first + lane, last, wp.block_dim()):
+                d = move[at(i)] - mean
+                most = wp.max(most, wp.dot(d, d))
+            largest = wp.tile_max(wp.tile(most))
+            if lane == 0:
+                mean_out[c] = mean
+                spread_out[c] = wp.sqrt(largest[0])
+
+    @wp.func
+    def approach(mean: wp.array(dtype=vec), spread: wp.array(dtype=real), a: int, b: int) -> real:
+        """How much closer features of two bodies can come in this substep."""
+        if a == b:
+            return real(2.0) * spread[a]
+        return wp.length(mean[a] - mean[b]) + spread[a] + spread[b]
+
+    @n.kernel(__name__)
+    def judge(
+        bodies: int,
+        mean: wp.array(dtype=vec),
+        spread: wp.array(dtype=real),
+        wandered: wp.array(dtype=real),  # m: how far a point of each body can be from where the bounds were taken
+        room: wp.array(dtype=real),  # m: by how much its bounds were enlarged
+        pair_count: wp.array(dtype=int),
+        pairs: wp.array(dtype=wp.vec2i),
+        margin: wp.array(dtype=real),
+        travel: wp.array(dtype=real),
+        reach: wp.array(dtype=real),  # travel at the end of this substep
+        stale: wp.array(dtype=int),
+        edge_size: wp.array(dtype=real),
+        deformed: wp.array(dtype=real),  # m: how far points can have moved within each body since `simple` was found
+        doubt: wp.array(dtype=int),
+        stride: int,
+    ):
+        """Whether the lists hold for this substep too. Contact may speed points up: a tenth is allowed for."""
+        lane = wp.tid()
+        for c in range(lane, bodies, stride):
+            if not (deformed[c] + real(1.1) * spread[c] <= real(FOLDING) * edge_size[c]):
+                doubt[0] = 1
+            if not (wandered[c] + real(1.1) * (wp.length(mean[c]) + spread[c]) <= room[c]):
+                stale[0] = 1
+        for p in range(lane, pair_count[0], stride):
+            ids = pairs[at(p)]
+            ahead = travel[at(p)] + real(1.1) * approach(mean, spread, at(ids[0]), at(ids[1]))
+            reach[at(p)] = ahead
+            if not (ahead <= margin[at(p)]):
+                stale[0] = 1
+
+    @n.kernel(__name__)
+    def bound_bodies(
+        point_start: wp.array(dtype=int),
+        point_end: wp.array(dtype=int),
+        points: wp.array(dtype=vec),
+        thickness: wp.array(dtype=real),
+        edge_size: wp.array(dtype=real),
+        mean: wp.array(dtype=vec),
+        spread: wp.array(dtype=real),
+        low: wp.array(dtype=vec),
+        high: wp.array(dtype=vec),
+        wandered: wp.array(dtype=real),
+        room: wp.array(dtype=real),
+    ):
+        """Boxes of all contact bodies, enlarged by their thickness and by what they may move while the lists last."""
+        c, lane = wp.tid()
+        big = real(FAR)
+        lowest = vec(big)
+        highest = vec(-big)
+        for i in range(point_start[c] + lane, point_end[c], wp.block_dim()):
+            lowest = wp.min(lowest, points[at(i)])
+            highest = wp.max(highest, points[at(i)])
+        for axis in range(dim):
+            least = wp.tile_min(wp.tile(lowest[axis]))
+            most = wp.tile_max(wp.tile(highest[axis]))
+            lowest[axis] = least[0]
+            highest[axis] = most[0]
+        if lane == 0:
+            step = wp.length(mean[c]) + spread[c]
+            free = (
+                wp.max(real(1.5) * step, wp.min(real(LIFE) * step, real(2.0) * edge_size[c]))
+                + real(LEAST) * edge_size[c]
+            )
+            border = free + thickness[c]
+            for axis in range(dim):
+                lowest[axis] = lowest[axis] - border
+                highest[axis] = highest[axis] + border
+            low[c] = lowest
+            high[c] = highest
+            wandered[c] = real(0.0)
+            room[c] = free
+
+    @n.kernel(__name__)
+    def bound_faces(
+        points: wp.array(dtype=vec),
+        faces: wp.array(dtype=face),
+        lowers: wp.array(dtype=wp.vec3f),
+        uppers: wp.array(dtype=wp.vec3f),
+    ):
+        """Boxes of the faces for the BVH."""
+        i = at(wp.tid())
+        f = faces[i]
+        a = flat(points[at(f[0])])
+        b = flat(points[at(f[1])])
+        lowest = wp.min(a, b)
+        highest = wp.max(a, b)
+        if wp.static(dim == 3):
+            c = flat(points[at(f[2])])
+            lowest = wp.min(lowest, c)
+            highest = wp.max(highest, c)
+        lowers[i] = lowest
+        uppers[i] = highest
+
+    @wp.func
+    def apart(a: int, b: int, low: wp.array(dtype=vec), high: wp.array(dtype=vec)) -> bool:
+        for axis in range(dim):
+            if low[a][axis] > high[b][axis] or low[b][axis] > high[a][axis]:
+                return True
+        return False
+
+    @n.kernel(__name__)
+    def list_pairs(
+        per_world: int,
+        soft: int,  # the first of a world's bodies that is rigid
+        low: wp.array(dtype=vec),
+        high: wp.array(dtype=vec),
+        self_contact: wp.array(dtype=int),
+        simple: wp.array(dtype=int),  # bodies that cannot touch themselves as they are now
+        edge_size: wp.array(dtype=real),
+        mean: wp.array(dtype=vec),
+        spread: wp.array(dtype=real),
+        pair_count: wp.array(dtype=int),
+        pairs: wp.array(dtype=wp.vec2i),
+        margin: wp.array(dtype=real),
+        travel: wp.array(dtype=real),
+        reach: wp.array(dtype=real),
+        overflow: wp.array(dtype=int),
+    ):
+        """Pairs of bodies with overlapping boxes, each once; pairs of rigid bodies are not ours."""
+        a = wp.tid()
+        begin = a // per_world * per_world
+        if a - begin < soft:
+            for b in range(a, begin + per_world):
+                wanted = self_contact[a] != 0 and simple[a] == 0
+                if b > a:
+                    wanted = not apart(a, b, low, high)
+                if wanted:
+                    slot = wp.atomic_add(pair_count, 0, 1)
+                    if slot < pairs.shape[0]:
+                        step = approach(mean, spread, a, b)
+                        edge = wp.min(edge_size[a], edge_size[b])
+                        pairs[slot] = wp.vec2i(a, b)
+                        travel[slot] = real(0.0)
+                        reach[slot] = real(1.1) * step
+                        longest = wp.max(real(1.5) * step, wp.min(real(LIFE) * step, real(MOST) * edge))
+                        margin[slot] = longest + real(LEAST) * edge
+                    else:
+                        overflow[0] = 1
+
+    @wp.func
+    def outside(p: vec, slack: real, low: vec, high: vec) -> bool:
+        for axis in range(dim):
+            if p[axis] + slack < low[axis] or p[axis] - slack > high[axis]:
+                return True
+        return False
+
+    @wp.func
+    def add(
+        pair: int,
+        first: int,
+        second: int,
+        kind: int,
+        sleep: real,
+        count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        asleep: wp.array(dtype=real),
+        overflow: wp.array(dtype=int),
+    ):
+        slot = wp.atomic_add(count, 0, 1)
+        if slot < candidates.shape[0]:
+            candidates[slot] = wp.vec4i(pair, first, second, kind)
+            asleep[slot] = sleep
+        else:
+            overflow[0] = 2
+
+    @n.kernel(__name__)
+    def collect_faces(
+        bvh: wp.uint64,
+        points: wp.array(dtype=vec),
+        faces: wp.array(dtype=face),
+        point_start: wp.array(dtype=int),
+        point_end: wp.array(dtype=int),
+        low: wp.array(dtype=vec),
+        high: wp.array(dtype=vec),
+        thickness: wp.array(dtype=real),
+        pair_count: wp.array(dtype=int),
+        pairs: wp.array(dtype=wp.vec2i),
+        margin: wp.array(dtype=real),
+        count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        asleep: wp.array(dtype=real),
+        overflow: wp.array(dtype=int),
+    ):
+        """Points of each body of a pair near faces of the other."""
+        pair, lane = wp.tid()
+        if pair < wp.min(pair_count[0], pairs.shape[0]):
+            ids = pairs[pair]
+            sides = 2
+            if ids[0] == ids[1]:
+                sides = 1
+            skin = thickness[ids[0]] + thickness[ids[1]]
+            within = margin[pair] + skin
+            for side in range(sides):
+                a = ids[side]
+                b = ids[1 - side]
+                root = wp.bvh_get_group_root(bvh, b)
+                lowest = low[b]
+                highest = high[b]
+                reach = wp.vec3f(float(within) * 1.00001)
+                for i in range(point_start[a] + lane, point_end[a], wp.block_dim()):
+                    p = points[at(i)]
+                    if not outside(p, within, lowest, highest):
+                        centre = flat(p)
+                        query = wp.bvh_query_aabb(bvh, centre - reach, centre + reach, root)
+                        found = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language)
+                        while wp.bvh_query_next(query, found):
+                            f = faces[at(found)]
+                            mine = f[0] == i or f[1] == i
+                            if wp.static(dim == 3):
+                                mine = mine or f[2] == i
+                            if not mine:
+                                d = face_distance(p, f, points)
+                                if d <= within:
+                                    add(pair, i, found, VERTEX_FACE, d - skin, count, candidates, asleep, overflow)
+
+    shared = SimpleNamespace(
+        measure_motion=measure_motion,
+        judge=judge,
+        bound_bodies=bound_bodies,
+        bound_faces=bound_faces,
+        list_pairs=list_pairs,
+        collect_faces=collect_faces,
+        approach=approach,
+    )
+    if dim == 2:
+        return shared
+
+    @n.kernel(__name__)
+    def collect_edges(
+        bvh: wp.uint64,
+        points: wp.array(dtype=vec),
+        edges: wp.array(dtype=wp.vec4i),
+        edge_start: wp.array(dtype=int),
+        face_edges: wp.array(dtype=face),
+        low: wp.array(dtype=vec),
+        high: wp.array(dtype=vec),
+        thickness: wp.array(dtype=real),
+        pair_count: wp.array(dtype=int),
+        pairs: wp.array(dtype=wp.vec2i),
+        margin: wp.array(dtype=real),
+        count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        asleep: wp.array(dtype=real),
+        overflow: wp.array(dtype=int),
+    ):
+        """Edges of the first body of a pair near edges of the second, found through the faces that own them."""
+        pair, lane = wp.tid()
+        if pair < wp.min(pair_count[0], pairs.shape[0]):
+            ids = pairs[pair]
+            a = ids[0]
+            b = ids[1]
+            skin = thickness[a] + thickness[b]
+            within = margin[pair] + skin
+            root = wp.bvh_get_group_root(bvh, b)
+            lowest = low[b]
+            highest = high[b]
+            reach = wp.vec3f(float(within) * 1.00001)
+            for e in range(edge_start[a] + lane, edge_start[a + 1], wp.block_dim()):
+                mine = edges[at(e)]
+                p = points[at(mine[0])]
+                q = points[at(mine[1])]
+                middle = real(0.5) * (p + q)
+                if not outside(middle, within + real(0.5) * wp.length(q - p), lowest, highest):
+                    p3 = flat(p)
+                    q3 = flat(q)
+                    query = wp.bvh_query_aabb(bvh, wp.min(p3, q3) - reach, wp.max(p3, q3) + reach, root)
+                    found = int(0)  # noqa: RUF046, UP018
+                    while wp.bvh_query_next(query, found):
+                        owned = face_edges[at(found)]
+                        for k in range(3):
+                            other = owned[k]
+                            if other >= 0 and (a != b or other > e):
+                                its = edges[at(other)]
+                                shares = its[0] == mine[0] or its[0] == mine[1]
+                                shares = shares or its[1] == mine[0] or its[1] == mine[1]
+                                if not shares:
+                                    _s, _t, gap = near.closest_between_edges(
+                                        p, q, points[at(its[0])], points[at(its[1])]
+                                    )
+                                    d = wp.length(gap)
+                                    if d <= within:
+                                        add(pair, e, other, EDGE_EDGE, d - skin, count, candidates, asleep, overflow)
+
+    shared.collect_edges = collect_edges
+    return shared

@@ -1,0 +1,321 @@
+"""Points of a contact between two flat faces: the overlap of the faces, seen along a normal, reduced to four points.
+
+Points, gaps and marks (what made a point, to know it again in the next substep) are kept in small local arrays.
+"""
+
+import functools
+from types import SimpleNamespace
+
+import warp as wp
+
+from turgor.kernel import Numbers, at
+from turgor.rigid.tables import tables
+
+__all__ = ["BUFFER", "kernels"]
+
+BUFFER = 16  # points of a manifold before it is reduced
+
+
+@functools.cache
+def kernels(n: Numbers) -> SimpleNamespace:
+    """Device functions."""
+    real, vec = n.real, n.vec
+    t = tables(n)
+    mat, Shapes = t.mat, t.Shapes
+    zero = wp.constant(real(0.0))
+    one = wp.constant(real(1.0))
+    far = wp.constant(real(1e30))
+    buffer = wp.constant(BUFFER)
+
+    # the manifold so far: up to BUFFER points (places), their gaps and what made them (marks) ------------------------
+
+    if n.dim == 2:
+
+        @wp.func
+        def span(a: vec, b: vec, p: vec, normal: vec) -> real:
+            """Twice the area of a triangle, seen along the normal; in 2D three points never need it."""
+            return zero
+
+    else:
+
+        @wp.func
+        def span(a: vec, b: vec, p: vec, normal: vec) -> real:
+            """Twice the area of a triangle, seen along the normal."""
+            return wp.dot(wp.cross(b - a, p - a), normal)
+
+    @wp.func
+    def exchange(i: int, j: int, place: wp.array(dtype=vec), gap: wp.array(dtype=real), mark: wp.array(dtype=int)):
+        kept_place = place[i]
+        kept_gap = gap[i]
+        kept_mark = mark[i]
+        place[i] = place[j]
+        gap[i] = gap[j]
+        mark[i] = mark[j]
+        place[j] = kept_place
+        gap[j] = kept_gap
+        mark[j] = kept_mark
+
+    @wp.func
+    def reduced(
+        count: int,
+        normal: vec,
+        slack: real,
+        place: wp.array(dtype=vec),
+        gap: wp.array(dtype=real),
+        mark: wp.array(dtype=int),
+    ) -> int:
+        """At most 4 points (2 in 2D): the deepest, the farthest from it, and those that span most on either side.
+
+        Of points equally deep within `slack` the first one counts, so that round-off does not change the choice.
+        """
+        most = wp.static(2 if n.dim == 2 else 4)
+        if count <= most:
+            return count
+        least = far
+        for i in range(count):
+            least = wp.min(least, gap[i])
+        pick = wp.int32(0)
+        for i in range(count - 1, -1, -1):
+            if gap[i] <= least + slack:
+                pick = i
+        exchange(0, pick, place, gap, mark)
+        best = real(-1.0)
+        for i in range(1, count):
+            d = place[i] - place[0]
+            if wp.dot(d, d) > best:
+                best = wp.dot(d, d)
+                pick = i
+        exchange(1, pick, place, gap, mark)
+        if most == 2:
+            return 2
+        up = zero
+        down = zero
+        left = wp.int32(-1)
+        right = wp.int32(-1)
+        for i in range(2, count):
+            area = span(place[0], place[1], place[i], normal)
+            if area > up:
+                up = area
+                left = i
+            if area < down:
+                down = area
+                right = i
+        kept = wp.int32(2)
+        if left >= 0:
+            exchange(2, left, place, gap, mark)
+            if right == 2:
+                right = left
+            kept = 3
+        if right >= 0:
+            exchange(kept, right, place, gap, mark)
+            kept += 1
+        return kept
+
+    @wp.func
+    def put(
+        count: int,
+        p: vec,
+        distance: real,
+        feature: int,
+        normal: vec,
+        slack: real,
+        place: wp.array(dtype=vec),
+        gap: wp.array(dtype=real),
+        mark: wp.array(dtype=int),
+    ) -> int:
+        """Add a point; a full buffer is reduced first."""
+        k = count
+        if k == buffer:
+            k = reduced(count, normal, slack, place, gap, mark)
+        place[k] = p
+        gap[k] = distance
+        mark[k] = feature
+        return k + 1
+
+    @wp.func
+    def opposite(s: Shapes, piece: int, d: vec) -> int:
+        """The face of a piece whose normal is most against d."""
+        least = far
+        face = wp.int32(0)
+        for f in range(s.piece[at(piece)].face_first, s.piece[at(piece)].face_last):
+            along = wp.dot(s.face[at(f)].normal, d)
+            if along < least:
+                least = along
+                face = f
+        return face
+
+    if n.dim == 2:
+
+        @wp.func
+        def beside(s: Shapes, face: int, p: vec) -> real:
+            """How far a point is beyond the ends of a side."""
+            start = s.corner[at(s.face[at(face)].first)]
+            along = s.corner[at(s.face[at(face)].first + 1)] - start
+            length = wp.length(along)
+            t = wp.dot(p - start, along) / length
+            return wp.max(-t, t - length)
+
+        @wp.func
+        def clip(
+            s: Shapes,
+            a: int,
+            face: int,
+            b: int,
+            turn: mat,
+            shift: vec,
+            margin: real,
+            slack: real,
+            swapped: int,
+            place: wp.array(dtype=vec),
+            gap: wp.array(dtype=real),
+            mark: wp.array(dtype=int),
+        ) -> int:
+            """The part of b's opposite side that lies over side `face` of a: its ends, within the margin."""
+            normal = s.face[at(face)].normal
+            other = opposite(s, b, wp.transpose(turn) * normal)
+            start = s.corner[at(s.face[at(face)].first)]
+            along = s.corner[at(s.face[at(face)].first + 1)] - start
+            length = wp.length(along)
+            along /= length
+            p = turn * s.corner[at(s.face[at(other)].first)] + shift
+            e = turn * s.corner[at(s.face[at(other)].first + 1)] + shift - p
+            at_p = wp.dot(p - start, along)
+            rate = wp.dot(e, along)
+            first = zero
+            last = one
+            low = -slack - at_p
+            high = length + slack - at_p
+            if wp.abs(rate) > slack * real(1e-3):
+                first = wp.max(first, wp.min(low / rate, high / rate))
+                last = wp.min(last, wp.max(low / rate, high / rate))
+            elif low > zero or high < zero:
+                return 0
+            count = wp.int32(0)
+            if first <= last:
+                for k in range(2):
+                    t = first
+                    if k == 1:
+                        t = last
+                    point = p + t * e
+                    distance = wp.dot(normal, point) - s.face[at(face)].offset
+                    if distance <= margin:
+                        feature = (
+                            swapped
+                            | (k << 1)
+                            | ((face - s.piece[at(a)].face_first) << 3)
+                            | ((other - s.piece[at(b)].face_first) << 17)
+                        )
+                        place[count] = point - (real(0.5) * distance) * normal
+                        gap[count] = distance
+                        mark[count] = feature
+                        count += 1
+            return count
+
+    else:
+
+        @wp.func
+        def beside(s: Shapes, face: int, p: vec) -> real:
+            """How far a point is beyond the sides of a face."""
+            farthest = -far
+            corner = s.corner[at(s.face[at(face)].last - 1)]
+            for m in range(s.face[at(face)].first, s.face[at(face)].last):
+                following = s.corner[at(m)]
+                out = wp.normalize(wp.cross(following - corner, s.face[at(face)].normal))
+                farthest = wp.max(farthest, wp.dot(p - corner, out))
+                corner = following
+            return farthest
+
+        @wp.func
+        def clip(
+            s: Shapes,
+            a: int,
+            face: int,
+            b: int,
+            turn: mat,
+            shift: vec,
+            margin: real,
+            slack: real,
+            swapped: int,
+            place: wp.array(dtype=vec),
+            gap: wp.array(dtype=real),
+            mark: wp.array(dtype=int),
+        ) -> int:
+            """Corners of the overlap of a's face and b's opposite face, seen along a's normal, within the margin.
+
+            They are b's corners over the face, crossings of b's edges with its sides, and its corners under b's face.
+            Sides count `slack` further out than they are, so that faces of the same outline give b's corners alone.
+            """
+            normal = s.face[at(face)].normal
+            offset = s.face[at(face)].offset
+            other = opposite(s, b, wp.transpose(turn) * normal)
+            tilt = wp.dot(turn * s.face[at(other)].normal, normal)
+            begin = s.face[at(face)].first
+            end = s.face[at(face)].last
+            begin_b = s.face[at(other)].first
+            end_b = s.face[at(other)].last
+            count = wp.int32(0)
+            p = turn * s.corner[at(end_b - 1)] + shift
+            for k in range(begin_b, end_b):
+                q = turn * s.corner[at(k)] + shift
+                e = q - p
+                first = zero
+                last = one
+                enters = wp.int32(0)
+                leaves = wp.int32(0)
+                corner = s.corner[at(end - 1)]
+                for m in range(begin, end):
+                    following = s.corner[at(m)]
+                    out = wp.normalize(wp.cross(following - corner, normal))
+                    at_p = wp.dot(p - corner, out) - slack
+                    at_q = wp.dot(q - corner, out) - slack
+                    if at_p > zero and at_q > zero:
+                        last = real(-1.0)
+                    elif at_p > zero:
+                        t = at_p / (at_p - at_q)
+                        if t > first:
+                            first = t
+                            enters = m - begin + 1
+                    elif at_q > zero:
+                        t = at_p / (at_p - at_q)
+                        if t < last:
+                            last = t
+                            leaves = m - begin + 1
+                    corner = following
+                if first <= last:
+                    index = (k - begin_b) << 3
+                    if first > zero:
+                        point = p + first * e
+                        distance = wp.dot(normal, point) - offset
+                        if distance <= margin:
+                            feature = swapped | 2 | index | (enters << 17)
+                            count = put(count, point - (real(0.5) * distance) * normal, distance, feature, normal,
+                                        slack, place, gap, mark)  # fmt: skip
+                    point = p + last * e
+                    distance = wp.dot(normal, point) - offset
+                    if distance <= margin:
+                        feature = swapped | index | (leaves << 17)
+                        count = put(count, point - (real(0.5) * distance) * normal, distance, feature, normal,
+                                    slack, place, gap, mark)  # fmt: skip
+                p = q
+            if tilt < real(-0.05):
+                level = turn * s.face[at(other)].normal
+                base = turn * s.corner[at(begin_b)] + shift
+                for m in range(begin, end):
+                    corner = s.corner[at(m)]
+                    inside = wp.int32(1)
+                    p = turn * s.corner[at(end_b - 1)] + shift
+                    for k in range(begin_b, end_b):
+                        q = turn * s.corner[at(k)] + shift
+                        out = wp.cross(normal, q - p)  # b's face runs clockwise, seen from a
+                        if wp.dot(corner - p, out) > -slack * wp.length(out):
+                            inside = 0
+                        p = q
+                    if inside == 1:
+                        distance = wp.dot(base - corner, level) / tilt
+                        if distance <= margin:
+                            feature = swapped | 4 | ((m - begin) << 3)
+                            count = put(count, corner + (real(0.5) * distance) * normal, distance, feature, normal,
+                                        slack, place, gap, mark)  # fmt: skip
+            return count
+
+    return SimpleNamespace(put=put, reduced=reduced, clip=clip, beside=beside)

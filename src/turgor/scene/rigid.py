@@ -1,0 +1,124 @@
+"""Rigid bodies of a scene, and what glues soft bodies to them: plain frozen data. SI units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from turgor.errors import MeshError, SceneError
+from turgor.scene.data import Placed
+from turgor.scene.validate import ZERO, Rotation, choice, color, number, put, text, turn
+from turgor.shapes.mass import mass_properties
+
+__all__ = ["COLLIDERS", "RIGID_KINDS", "Attachment", "RigidBody"]
+
+RIGID_KINDS = ("dynamic", "kinematic", "static")
+COLLIDERS = ("auto", "hull", "sphere", "capsule", "mesh")
+ROUND = {"icosphere": "sphere", "uv_sphere": "sphere", "circle": "sphere", "capsule": "capsule"}
+ON_SPHERE = 1e-6  # of the radius: vertices further from the sphere of their recipe are not of that recipe
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RigidBody(Placed):
+    """A solid of uniform density that does not change its shape (B8).
+
+    "dynamic": moved by forces; "kinematic": moved by its velocity and spin alone, whatever it meets; "static": at rest.
+    """
+
+    spin: Rotation = ZERO  # rad/s, about the centre of mass
+    mass: float = 1.0  # kg; has no effect on kinematic and static bodies
+    kind: str = "dynamic"  # RIGID_KINDS
+    collider: str = "auto"  # COLLIDERS; auto: exact for balls and capsules, else the convex hull (an open sheet: mesh)
+    friction: float | None = 0.5  # Coulomb coefficient; None: the other's own
+    restitution: float | None = 0.1  # 0..1; None: the other's own
+    skin: float | None = None  # m: half thickness in contact with soft bodies; None: 1 % of its smallest extent
+    color: tuple[float, float, float] | None = None  # red, green, blue in 0..1, or "#rrggbb"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        put(
+            self,
+            spin=turn("spin", self.spin, self.dim),
+            mass=number("mass", self.mass, above=0.0),
+            kind=choice("kind", self.kind, RIGID_KINDS),
+            collider=choice("collider", self.collider, COLLIDERS),
+            friction=None if self.friction is None else number("friction", self.friction, low=0.0),
+            restitution=None if self.restitution is None else number("restitution", self.restitution, 0.0, 1.0),
+            skin=None if self.skin is None else number("skin", self.skin, above=0.0),
+            color=color("color", self.color),
+        )
+        if self.kind == "static" and (np.any(self.velocity) or np.any(self.spin)):
+            raise SceneError("a static body does not move: leave velocity and spin out, or use kind = 'kinematic'")
+        self._check_collider()
+
+    def _check_collider(self) -> None:
+        found = self.round_kind
+        if self.collider in ("sphere", "capsule") and found != self.collider:
+            makers = "icosphere, uv_sphere or circle" if self.collider == "sphere" else "capsule"
+            raise SceneError(
+                f"collider = {self.collider!r} needs a shape made by turgor.shapes.{makers}: use collider = 'hull'"
+            )
+        kind = self.resolved_collider
+        if not self.shape.closed and kind != "mesh":
+            raise SceneError(f"shape is open and has no inside for collider = {kind!r}: use collider = 'mesh'")
+        if kind == "mesh" and self.kind == "dynamic":
+            reason = "shape is open" if not self.shape.closed else "collider = 'mesh' has no inside"
+            raise SceneError(f"{reason}, so the body cannot be dynamic: use kind = 'static' or 'kinematic', or a hull")
+        if self.shape.closed and kind in ("hull", "mesh"):
+            try:
+                mass_properties(self.shape, self.mass)  # refuses what encloses nothing, is inside out or crosses itself
+            except MeshError as error:
+                raise SceneError(f"shape: {error}") from error
+
+    @property
+    def round_kind(self) -> str | None:
+        """ "sphere" or "capsule", if the shape was made as one and still is; None for all others."""
+        name = next(iter(self.shape.recipe), "")
+        kind = ROUND.get(name)
+        if kind is None:
+            return None
+        radius, height = self.radius, self.height
+        axis = np.zeros_like(self.shape.vertices)
+        if kind == "capsule":
+            axis[:, -1] = np.clip(self.shape.vertices[:, -1], -0.5 * height, 0.5 * height)
+        away = np.linalg.norm(self.shape.vertices - axis, axis=1)
+        if np.abs(away - radius).max() > ON_SPHERE * radius:
+            return None  # the vertices were changed after the shape was made
+        return "sphere" if height == 0.0 else kind
+
+    @property
+    def radius(self) -> float:
+        """m: of the recipe of a ball or capsule."""
+        return float(self._recipe_arguments["radius"])
+
+    @property
+    def height(self) -> float:
+        """m: between the centres of a capsule's half balls; 0 for a ball."""
+        return float(self._recipe_arguments.get("height", 0.0))
+
+    @property
+    def _recipe_arguments(self) -> Any:
+        return next(iter(self.shape.recipe.values()))
+
+    @property
+    def resolved_collider(self) -> str:
+        """What "auto" means for this shape."""
+        if self.collider != "auto":
+            return self.collider
+        return self.round_kind or ("hull" if self.shape.closed else "mesh")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attachment:
+    """Vertices of a soft body or cloth that are glued to a rigid body and move with it."""
+
+    body: str  # name of the soft body or cloth
+    vertices: tuple[int, ...] | str  # indices, a group of its shape, "top" or "bottom"; as pins
+    rigid: str  # name of the rigid body
+
+    def __post_init__(self) -> None:
+        put(self, body=text("body", self.body), rigid=text("rigid", self.rigid))
+        if isinstance(self.vertices, (list, np.ndarray)):
+            put(self, vertices=tuple(np.asarray(self.vertices).tolist()))

@@ -1,0 +1,192 @@
+"""The part of a substep in which things touch: kick, contact between bodies, walls, move. Rigid bodies live here."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import warp as wp
+
+from turgor.contact import simple
+from turgor.contact.bounding import BoundingContacts
+from turgor.contact.feature_contacts import FeatureContacts
+from turgor.contact.particles import ParticleContacts
+from turgor.model.model import Model
+from turgor.model.state import State
+from turgor.model.surfaces import Surfaces
+from turgor.rigid import drive
+from turgor.solvers import frame, parted
+from turgor.solvers.schemes import Scheme
+
+__all__ = ["Touch"]
+
+ROUNDS = 4  # of impulses per substep
+HISTORICAL: dict[str, type[Any]] = {"particles": ParticleContacts, "bounding": BoundingContacts}
+
+log = logging.getLogger("turgor")
+
+
+class Touch:
+    """Launches kick, contact and move on a model and a state."""
+
+    def __init__(self, model: Model, state: State, scheme: Scheme, method: str, *, clears: bool, ledger: bool) -> None:
+        self.model, self.state, self.scheme = model, state, scheme
+        self.device = model.device
+        n = model.numbers
+        self.count, self.rigids = model.vertices * model.worlds, model.rigids
+        self.k_parts = parted.kernels(n, len(scheme.weights), scheme.velocity_first, clears, ledger)
+        self.k_drive, self.k_simple = drive.kernels(n), simple.kernels(n)
+        self.surfaces = Surfaces(model)
+        self.features: FeatureContacts | None = None
+        self.method: Any = None  # the same, or the historical one
+        if method != "none" and self.count:
+            self.place_points()
+            if method == "features":
+                self.features = FeatureContacts(model, state, self.surfaces)
+            self.method = self.features or HISTORICAL[method](model, state, self.surfaces)
+        self.scale = wp.ones(self.count, dtype=n.real, device=self.device)
+        self.grown = 0  # times that buffers were too small
+
+    def launch(self, kernel: Any, dim: int, *inputs: Any) -> None:
+        """One thread per element."""
+        wp.launch(kernel, dim=dim, inputs=list(inputs), device=self.device)
+
+    def substep(self, v_stage: Any, walls: tuple[Any, ...]) -> None:
+        """From forces to the end of the substep."""
+        r = self.rigids
+        if r.glued_count:
+            self.pull_glued()
+        self.kick(v_stage)
+        if r.total:
+            self.kick_rigid()
+            self.place_points()
+        if r.glued_count:
+            self.carry_glued()
+        if self.features is not None:
+            self.features.find()
+            for _ in range(ROUNDS):
+                self.features.solve()
+            self.features.carry()
+        elif self.method is not None:
+            self.method.respond()
+        self.meet_walls(walls)
+        if self.features is not None:
+            self.features.limit()
+        self.move()
+
+    def kick(self, v_stage: Any) -> None:
+        m, s = self.model, self.state
+        self.launch(
+            self.k_parts.kick, self.count, self.scheme.weights[-1], s.v, v_stage, s.x_slope, s.v_slope, s.f, s.area,
+            m.body, m.inverse_mass, s.push, s.gravity, m.drag, m.decay, s.dt, s.move, s.v_free, s.dissipated,
+        )  # fmt: skip
+
+    def meet_walls(self, walls: tuple[Any, ...]) -> None:
+        m, s = self.model, self.state
+        self.launch(
+            self.k_parts.meet, self.count, s.x, s.v, s.move, m.body, m.inverse_mass, m.friction, m.restitution, *walls,
+            s.dt, s.dissipated, s.work,
+        )  # fmt: skip
+
+    def move(self) -> None:
+        s, r = self.state, self.rigids
+        scale = self.scale if self.features is None else self.features.scale
+        self.launch(self.k_parts.shift, self.count, s.move, scale, s.x)
+        if r.total:
+            self.launch(
+                self.k_drive.move_bodies, r.total, s.dt, r.inverse_mass, r.inverse_inertia, r.v, r.angular,
+                r.push_move, r.push_turn, r.scale, r.x, r.q, r.spin,
+            )  # fmt: skip
+            self.place_points()
+        if r.glued_count:
+            self.launch(
+                self.k_drive.place_glued, r.glued_count, r.glued_vertex, r.glued_body, r.glued_local, r.x, r.q, r.v,
+                r.spin, s.points, s.point_v,
+            )  # fmt: skip
+        self.launch(self.k_parts.tick, 1, s.dt, s.clock, s.planned, s.block, s.substeps, s.unfinished)
+
+    # rigid bodies ---------------------------------------------------------------------------------------------------
+
+    def kick_rigid(self) -> None:
+        m, s, r = self.model, self.state, self.rigids
+        self.launch(
+            self.k_drive.kick_rigid, r.total, s.dt, m.gravity, r.world, r.inverse_mass, r.inverse_inertia, r.grab_on,
+            r.grab_local, r.grab_target, r.grab_stiffness, r.grab_damping, r.x, r.q, r.v, r.angular, r.spin,
+            r.world_inertia, r.force, r.torque,
+        )  # fmt: skip
+
+    def place_points(self) -> None:
+        s, r, f = self.state, self.rigids, self.surfaces
+        self.launch(
+            self.k_drive.place_points, len(f.local), f.first_rigid, f.local, f.local_body, r.x, r.q, r.v, r.spin,
+            s.points, s.point_v,
+        )  # fmt: skip
+
+    def pull_glued(self) -> None:
+        m, s, r = self.model, self.state, self.rigids
+        self.launch(
+            self.k_drive.pull_glued, r.glued_count, r.glued_vertex, r.glued_body, s.x, s.f, s.area, m.body, s.push, r.x,
+            r.force, r.torque,
+        )  # fmt: skip
+
+    def carry_glued(self) -> None:
+        s, r = self.state, self.rigids
+        self.launch(
+            self.k_drive.carry_glued, r.glued_count, s.dt, r.glued_vertex, r.glued_body, r.glued_local, r.q, r.v, r.spin,
+            s.point_v, s.move,
+        )  # fmt: skip
+
+    # once per frame -------------------------------------------------------------------------------------------------
+
+    def keep(self) -> None:
+        """The poses to go back to."""
+        r = self.rigids
+        if r.total:
+            for name in ("x", "v", "q", "angular", "spin"):
+                wp.copy(getattr(r, f"{name}_good"), getattr(r, name))
+        if self.method is not None and self.features is None:
+            self.method.begin_frame()
+
+    def inspect(self) -> None:
+        """Whether the rigid bodies are well."""
+        r, s = self.rigids, self.state
+        if r.total:
+            offset = len(self.model.parts) * self.model.worlds
+            self.launch(
+                self.k_drive.inspect_rigid, r.total, frame.FINE, frame.NOT_FINITE, offset, r.v, r.angular, r.x, s.status
+            )
+        if self.method is not None:
+            self.launch(self.k_parts.notice, 1, self.method.overflow, s.status)
+
+    def restore(self) -> None:
+        """Back to the start of a failed frame."""
+        r, s = self.rigids, self.state
+        if r.total:
+            self.launch(
+                self.k_drive.restore_rigid, r.total, frame.FINE, s.status, r.x_good, r.v_good, r.q_good,
+                r.angular_good, r.spin_good, r.x, r.v, r.q, r.angular, r.spin,
+            )  # fmt: skip
+
+    def look(self) -> None:
+        """Whether a lone body could touch itself in the next substeps."""
+        f, s = self.surfaces, self.state
+        assert self.features is not None
+        self.features.mark_simple()
+        s.touchy.zero_()
+        self.launch(self.k_simple.any_touchy, self.features.total, f.self_contact, self.features.simple, s.touchy)
+
+    def forget(self) -> None:
+        """Positions were set from outside."""
+        if self.features is not None:
+            self.features.forget()
+
+    def made_room(self) -> bool:
+        """Whether the frame failed for want of room in a buffer, which is larger now."""
+        if self.method is None or int(self.method.overflow.numpy()[0]) == 0:
+            return False
+        self.method.grow()
+        self.grown += 1
+        log.info(
+            "contact buffers were too small and have grown to %s; the frame is computed again", self.method.capacity
+        )
+        return True
