@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.contact import limit, nearby, rows, sides, simple, solve
+from turgor.contact import limit, nearby, rows, sides, simple, solve, tangles
 from turgor.model.model import Model
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
@@ -20,7 +20,6 @@ __all__ = ["FeatureContacts"]
 
 BLOCK = 64  # threads per body or pair of bodies on a GPU
 THREADS = 1 << 16  # that share a list on a GPU; on the CPU one thread walks it
-BUFFERS = ("pairs of bodies", "pairs of features", "contacts")  # what overflow 1, 2, 3 means
 
 
 class FeatureContacts:
@@ -29,7 +28,8 @@ class FeatureContacts:
     # lists that later substeps rely on; their lengths are in pair_count and candidate_count
     PROPER = (
         "pair_count", "pairs", "margin", "travel", "tangled", "candidate_count", "candidates", "asleep", "wandered",
-        "room", "low", "high", "stale", "simple", "deformed",
+        "room", "low", "high", "stale", "simple", "deformed", "untested", "tangle_count", "tangles", "way_out",
+        "way_speed",
     )  # fmt: skip
 
     def __init__(self, model: Model, state: State, surfaces: Surfaces) -> None:
@@ -39,6 +39,7 @@ class FeatureContacts:
         self.k_near, self.k_simple = nearby.kernels(n), simple.kernels(n)
         self.k_sides, self.k_rows = sides.kernels(n, self.parallel), rows.kernels(n, self.parallel)
         self.k_solve, self.k_limit = solve.kernels(n, self.parallel), limit.kernels(n, self.parallel)
+        self.k_tangles = tangles.kernels(n, self.parallel)
         self.total = surfaces.bodies * model.worlds  # contact bodies
         self.soft, self.rigid = model.vertices * model.worlds, model.rigids.total
         self.block = BLOCK if self.parallel else 1
@@ -46,12 +47,27 @@ class FeatureContacts:
         per_body = {"mean": n.vec, "spread": n.real, "wandered": n.real, "room": n.real, "low": n.vec, "high": n.vec}
         for name, kind in {**per_body, "simple": wp.int32, "braked": n.real, "deformed": n.real}.items():
             setattr(self, name, self._zeros(self.total, kind))
-        for name in ("pair_count", "candidate_count", "stale", "overflow", "rounds", "again", "doubt"):
+        for name in (
+            "pair_count",
+            "candidate_count",
+            "stale",
+            "overflow",
+            "rounds",
+            "again",
+            "doubt",
+            "untested",
+            "tangle_count",
+        ):
             setattr(self, name, self._zeros(1, wp.int32))
         self.scale, self.next_scale = self._zeros(self.soft, n.real), self._zeros(self.soft, n.real)
         self.next_rigid_scale = self._zeros(self.rigid, n.real)
         self.lowers = self._zeros(len(surfaces.faces), wp.vec3f)
         self.uppers = self._zeros(len(surfaces.faces), wp.vec3f)
+        size = 4 * self.total + 64
+        self.tangles, self.way_out = self._zeros(size, wp.vec2i), self._zeros(size, n.vec)
+        self.way_speed, self.freed = self._zeros(size, n.real), self._zeros(size, wp.int32)
+        radii = [0.0] * surfaces.soft + [collider.radius for collider in model.rigids.collision]
+        self.radius = model.real_array(np.tile(radii, model.worlds))  # m, of contact bodies
         self._bound_faces()
         self.bvh = wp.Bvh(self.lowers, self.uppers, groups=surfaces.face_body)
         self.capacity = {"pairs": 8 * self.total + 64, "candidates": 4 * surfaces.points + 1024,
@@ -70,6 +86,8 @@ class FeatureContacts:
     braked: Any
     deformed: Any
     doubt: Any
+    untested: Any
+    tangle_count: Any
     pair_count: Any
     candidate_count: Any
     stale: Any
@@ -125,9 +143,16 @@ class FeatureContacts:
     def forget(self) -> None:
         """The lists no longer hold: positions were set from outside."""
         self.stale.fill_(1)
+        self.untested.fill_(1)
+        self.tangle_count.zero_()
         self.pair_count.zero_()
         self.candidate_count.zero_()
         self.room.fill_(-1.0)
+
+    def fit(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        """Capacities of saved lists."""
+        self.capacity |= {"pairs": len(arrays["pairs"]), "candidates": len(arrays["candidates"])}
+        self._allocate()
 
     def grow(self) -> None:
         """Larger buffers where one was too small; the overflow flag says which."""
@@ -139,6 +164,18 @@ class FeatureContacts:
         self._allocate()
         self.overflow.zero_()
         self.forget()
+
+    def begin_frame(self) -> None:
+        """The way out of tangles, once per frame."""
+        f, k = self.surfaces, self.k_tangles
+        self.launch(
+            k.judge_tangles, len(self.tangles), self.state.points, f.faces, f.face_start, f.point_start, f.point_end,
+            self.radius, f.edge_size, self.low, self.high, self.tangle_count, self.tangles, self.way_out,
+            self.way_speed, self.freed,
+        )  # fmt: skip
+        self.launch(
+            k.drop_freed, 1, self.tangle_count, self.tangles, self.way_out, self.way_speed, self.freed, self.stale
+        )
 
     # the stages of a substep ----------------------------------------------------------------------------------------
 
@@ -164,13 +201,14 @@ class FeatureContacts:
         )  # fmt: skip
         wp.capture_if(self.doubt, on_true=self.mark_simple)
         wp.capture_if(self.stale, on_true=self.make_lists)
+        self.part_tangles()
         self.rows.count.zero_()
         if self.parallel:
             self.movers.rows.zero_()
         m, f, r = self.model, self.surfaces, self.model.rigids
         self.walk(
             self.k_rows.make_rows, self.movers, self.rows, f.rest, f.point_body, f.faces, f.opposite, f.owns, f.edges,
-            f.soft_index, f.rigid_index, f.thickness, m.friction, r.friction, m.restitution, r.restitution,
+            f.soft_index, f.rigid_index, f.thickness, r.radius, m.friction, r.friction, m.restitution, r.restitution,
             self.state.dt, self.pairs, self.tangled, self.travel, self.reach, self.candidate_count, self.candidates,
             self.asleep, self.overflow,
         )  # fmt: skip
@@ -223,6 +261,28 @@ class FeatureContacts:
                 k.collect_edges, capacity, self.bvh.id, x, f.edges, f.edge_start, f.face_edges, *near, *found
             )
         self.stale.zero_()
+        wp.capture_if(self.untested, on_true=self.find_tangles)
+        self.walk(
+            self.k_tangles.mark_tangled, self.pair_count, self.pairs, self.tangle_count, self.tangles, self.tangled
+        )
+
+    def find_tangles(self) -> None:
+        """Bodies that are inside each other from the start."""
+        f = self.surfaces
+        self.launch(
+            self.k_tangles.find_tangles, self.capacity["pairs"], self.state.points, f.faces, f.face_start,
+            f.point_start, f.point_end, f.closed, self.radius, self.low, self.high, self.pair_count,
+            self.pairs, self.tangle_count, self.tangles, self.overflow,
+        )  # fmt: skip
+        self.untested.zero_()
+
+    def part_tangles(self) -> None:
+        """Lead tangled bodies apart."""
+        f, s = self.surfaces, self.state
+        self.launch(
+            self.k_tangles.part_tangles, 1, self.movers, s.move, self.model.rigids.push_move, s.dt, self.mean,
+            f.point_start, f.point_end, f.rigid_index, self.tangle_count, self.tangles, self.way_out, self.way_speed,
+        )  # fmt: skip
 
     def solve(self) -> None:
         """One round of impulses."""

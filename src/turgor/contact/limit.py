@@ -89,12 +89,14 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             way = distance - round_off
             if turn == 0:
                 least = wp.min(wp.max(kept * way, enough), most_of * way)
+                if way <= real(0.0):  # round bodies that overlap already: no deeper
+                    least = way
             end = clearance(kind, n, a + ma, b + mb, c + mc, d + md) - round_off
             if end >= least:
                 return real(1.0), w, u, gap
             if turn > 0 and way <= real(1.01) * least:
                 return share, w, u, gap
-            share += (real(1.0) - share) * (way - most_of * least) / (way - end)
+            share += (real(1.0) - share) * wp.max(way - most_of * least, real(0.0)) / (way - end)
             if share >= real(1.0):
                 return real(1.0), w, u, gap
             w, u, gap = meeting(kind, a + share * ma, b + share * mb, c + share * mc, d + share * md)

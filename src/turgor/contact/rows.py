@@ -226,6 +226,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         soft_index: wp.array(dtype=int),
         rigid_index: wp.array(dtype=int),
         thickness: wp.array(dtype=real),
+        radius: wp.array(dtype=real),  # of round rigid bodies
         soft_friction: wp.array(dtype=real),
         rigid_friction: wp.array(dtype=real),
         soft_restitution: wp.array(dtype=real),
@@ -279,6 +280,13 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 asleep[at(c)] = travel[pair] + distance - skin
                 if distance - skin <= ahead and distance > real(0.0):
                     rigids = wp.vec2i(rigid_index[a], rigid_index[b])
+                    round_off = real(0.0)
+                    if rigids[0] >= 0:
+                        round_off = radius[rigids[0]]
+                    if rigids[1] >= 0:
+                        round_off = radius[rigids[1]]
+                    skin -= round_off
+                    way = distance - round_off  # between the surfaces
                     place = vec()  # on the soft side, so that nothing is left of the moment of friction
                     if rigids[0] < 0:
                         for k in range(dim):
@@ -290,7 +298,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     relative = side_velocity(m, rigids[0], place, first[0], first[1], first[2], w)
                     relative -= side_velocity(m, rigids[1], place, second[0], second[1], second[2], u)
                     speed = wp.dot(relative, normal)
-                    counts = urgent or distance + h * speed < real(1.0 + SLACK) * skin
+                    counts = urgent or way + h * speed < real(1.0 + SLACK) * skin
                     if counts and not urgent:
                         if candidate[3] == wp.static(nearby.VERTEX_FACE):
                             f = faces[at(candidate[2])]
@@ -314,7 +322,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                             rows.rigid[row] = rigids
                             rows.place[row] = place
                             rows.normal[row] = normal
-                            rows.gap[row] = distance
+                            rows.gap[row] = way
                             rows.thickness[row] = skin
                             rows.mass[row] = real(1.0) / give_way
                             rows.impulse[row] = real(0.0)
@@ -329,8 +337,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                             )
                             rested = real(REST) * skin
                             least = real(0.0)
-                            if distance > rested:
-                                least = -real(CLOSING) * (distance - rested) / h
+                            if way > rested:
+                                least = -real(CLOSING) * (way - rested) / h
                             if speed < least and speed < -real(BOUNCE) and bounce > real(0.0):
                                 least = -bounce * speed
                             if urgent:  # it had to be stopped: no more approach, and no slip

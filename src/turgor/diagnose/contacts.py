@@ -1,28 +1,87 @@
-"""Which points touch a wall, and how deep (NumPy, on the host)."""
+"""What touches what: points on walls, and the contacts between bodies (NumPy, on the host)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Contacts", "wall_contacts"]
+__all__ = ["Contacts", "Touches", "joined", "wall_touches"]
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Touches:
+    """Contacts of one kind as arrays; `first` and `second` count things of one world, `world` says which."""
+
+    first: IntArray  # (n,) the body that the normal points to
+    second: IntArray  # (n,) the other body, or the wall
+    world: IntArray  # (n,)
+    points: FloatArray  # (n, dim) m
+    normals: FloatArray  # (n, dim)
+    depths: FloatArray  # (n,) m: how far skins overlap; for walls how far behind it
+    impulses: FloatArray  # (n,) N s of the last substep; nan where it is not known
+    penetrations: FloatArray  # (n,) m: how far the surfaces themselves are inside each other
 
 
 @dataclass(frozen=True)
 class Contacts:
-    """What touches what at one time."""
+    """All that touches at one time, in all worlds."""
 
-    count: int  # points on or behind a wall, in all worlds
-    max_penetration: float  # m, 0 if nothing is behind a wall
+    count: int  # contacts between bodies, and points on or behind a wall
+    max_penetration: float  # m: deepest surface in a surface or behind a wall; 0 if none is
+    pairs: list[tuple[str, str]] = field(compare=False)  # names; the normal points to the first
+    worlds: IntArray = field(compare=False)  # (count,)
+    points: FloatArray = field(compare=False)  # (count, dim) m
+    normals: FloatArray = field(compare=False)  # (count, dim)
+    depths: FloatArray = field(compare=False)  # (count,) m: overlap of the skins
+    impulses: FloatArray = field(compare=False)  # (count,) N s along the normal in the last substep; nan: not known
 
 
-def wall_contacts(x: FloatArray, normal: FloatArray, point: FloatArray, resolution: float) -> Contacts:
-    """x: (points, dim), normal and point: (walls, dim); all m. Closer than `resolution` counts as touching."""
+def wall_touches(
+    x: FloatArray, body: IntArray, world: IntArray, normal: FloatArray, point: FloatArray, wall: IntArray,
+    resolution: float,
+) -> Touches:  # fmt: skip
+    """x: (points, dim) of `body` and `world`; normal and point: (half spaces, dim), of `wall`; all m.
+
+    Closer than `resolution` counts as touching. A point touches at most one half space: the one it is deepest in.
+    """
     if not len(normal) or not len(x):
-        return Contacts(0, 0.0)
-    distance = (x @ normal.T - np.einsum("ij,ij->i", point, normal)).min(axis=1)
-    return Contacts(int(np.count_nonzero(distance <= resolution)), max(0.0, -float(distance.min())))
+        none = np.zeros(0, np.int64)
+        empty = np.zeros((0, x.shape[1]))
+        return Touches(none, none, none, empty, empty, np.zeros(0), np.zeros(0), np.zeros(0))
+    distance = x @ normal.T - np.einsum("ij,ij->i", point, normal)
+    nearest = distance.argmin(axis=1)
+    least = distance[np.arange(len(x)), nearest]
+    on = np.flatnonzero(least <= resolution)
+    depth = -least[on]
+    unknown = np.full(len(on), np.nan)
+    side = nearest[on]
+    return Touches(body[on], wall[side], world[on], x[on], normal[side], depth, unknown, np.maximum(depth, 0.0))
+
+
+def joined(parts: list[tuple[Touches, list[str], list[str]]], dim: int) -> Contacts:
+    """Contacts of several kinds; with each come the names that its `first` and its `second` mean."""
+    pairs = [
+        (firsts[a], seconds[b])
+        for touches, firsts, seconds in parts
+        for a, b in zip(touches.first.tolist(), touches.second.tolist(), strict=True)
+    ]
+
+    def column(name: str, empty: FloatArray) -> FloatArray:
+        return np.concatenate([*(getattr(touches, name) for touches, _, _ in parts), empty])
+
+    deepest = float(column("penetrations", np.zeros(1)).max())
+    return Contacts(
+        count=len(pairs),
+        max_penetration=max(0.0, deepest),
+        pairs=pairs,
+        worlds=column("world", np.zeros(0)).astype(np.int64),
+        points=column("points", np.zeros((0, dim))),
+        normals=column("normals", np.zeros((0, dim))),
+        depths=column("depths", np.zeros(0)),
+        impulses=column("impulses", np.zeros(0)),
+    )

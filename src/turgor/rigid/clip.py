@@ -217,12 +217,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         def beside(s: Shapes, face: int, p: vec) -> real:
             """How far a point is beyond the sides of a face."""
             farthest = -far
-            corner = s.corner[at(s.face[at(face)].last - 1)]
             for m in range(s.face[at(face)].first, s.face[at(face)].last):
-                following = s.corner[at(m)]
-                out = wp.normalize(wp.cross(following - corner, s.face[at(face)].normal))
-                farthest = wp.max(farthest, wp.dot(p - corner, out))
-                corner = following
+                farthest = wp.max(farthest, wp.dot(p - s.corner[at(m)], s.side[at(m)]))
             return farthest
 
         @wp.func
@@ -262,10 +258,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 last = one
                 enters = wp.int32(0)
                 leaves = wp.int32(0)
-                corner = s.corner[at(end - 1)]
                 for m in range(begin, end):
-                    following = s.corner[at(m)]
-                    out = wp.normalize(wp.cross(following - corner, normal))
+                    corner = s.corner[at(m)]
+                    out = s.side[at(m)]
                     at_p = wp.dot(p - corner, out) - slack
                     at_q = wp.dot(q - corner, out) - slack
                     if at_p > zero and at_q > zero:
@@ -280,7 +275,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         if t < last:
                             last = t
                             leaves = m - begin + 1
-                    corner = following
                 if first <= last:
                     index = (k - begin_b) << 3
                     if first > zero:

@@ -56,7 +56,8 @@ class RigidContacts:
         self.sizes = wp.array(
             np.tile(self.polytopes.reach, self.total // self.rigids.count), dtype=n.real, device=self.device
         )
-        self._allocate(capacity or self.total * (8 + self.walls.count) + 64)
+        per_body = 8 + self.walls.count + (56 if any(self.polytopes.bvhs) else 0)  # triangles are many
+        self._allocate(capacity or self.total * per_body + 64)
 
     def _link(self) -> None:
         t = tables(self.numbers)

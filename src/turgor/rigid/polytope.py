@@ -42,6 +42,7 @@ class Polytopes:
         self.loop: list[int] = []  # points of the faces, counter-clockwise seen from outside
         self.edges: list[tuple[int, int]] = []
         self.beside: list[tuple[FloatArray, FloatArray]] = []  # normals of the two faces of an edge
+        self.sides: list[FloatArray] = []  # for each point of a loop the normal of the side that ends there
         self.loop_start, self.rough = [0], list[int]()
         self.point_start, self.face_start, self.edge_start, self.piece_start = [0], [0], [0], [0]
         self.bvhs: list[Any] = []
@@ -105,6 +106,8 @@ class Polytopes:
         )
         points = np.array(self.points, n.dtype).reshape(-1, n.dim)
         self.shapes.point = wp.array(points, dtype=n.vec, device=device)
+        sides = np.array(self.sides, n.dtype).reshape(-1, n.dim)
+        self.shapes.side = wp.array(sides, dtype=n.vec, device=device)
         self.shapes.corner = wp.array(points[self.loop].reshape(-1, n.dim), dtype=n.vec, device=device)
 
     def _add_piece(
@@ -124,6 +127,7 @@ class Polytopes:
             self.normals.append(normal)
             self.offsets.append(float((corners @ normal).max()))
             self.loop.extend(base + i for i in polygon)
+            self.sides.extend(_sides(corners, normal))
             self.loop_start.append(len(self.loop))
             for i, j in zip(polygon, [*polygon[1:], polygon[0]], strict=True):
                 owner[i, j] = normal
@@ -202,6 +206,13 @@ def _newell(corners: FloatArray) -> FloatArray:
         normal = np.cross(arms[1:-1], arms[2:]).sum(axis=0)
     unit: FloatArray = normal / np.linalg.norm(normal)
     return unit
+
+
+def _sides(corners: FloatArray, normal: FloatArray) -> FloatArray:
+    """Outward unit normals of the sides that end at the corners, in the plane of the polygon; in 2D along it."""
+    along = corners - np.roll(corners, 1, axis=0)
+    out = along if corners.shape[1] == 2 else np.cross(along, normal)
+    return np.asarray(out / np.linalg.norm(out, axis=1)[:, None])
 
 
 def _polygons(points: FloatArray, faces: npt.NDArray[Any]) -> list[list[int]]:

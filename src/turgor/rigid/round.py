@@ -93,19 +93,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
             last = one
             begin = s.face[at(f)].first
             end = s.face[at(f)].last
-            corner = s.corner[at(end - 1)]
             for m in range(begin, end):
-                following = s.corner[at(m)]
-                out = wp.cross(following - corner, s.face[at(f)].normal)
-                at_p = wp.dot(p - corner, out)
-                at_q = wp.dot(q - corner, out)
+                at_p = wp.dot(p - s.corner[at(m)], s.side[at(m)])
+                at_q = wp.dot(q - s.corner[at(m)], s.side[at(m)])
                 if at_p > zero and at_q > zero:
                     last = real(-1.0)
                 elif at_p > zero:
                     first = wp.max(first, at_p / (at_p - at_q))
                 elif at_q > zero:
                     last = wp.min(last, at_p / (at_p - at_q))
-                corner = following
             return first, last
 
     @wp.func

@@ -171,32 +171,34 @@ def kernels(n: Numbers) -> SimpleNamespace:
         best = wp.max(gap_a, gap_b)
         rough = s.piece[at(b)].rough
         first = gap_a + slack >= gap_b and rough == 1  # a's face is the reference
-        corner = vec()  # the lowest one over it
-        over = wp.bool(False)
         if first:
             normal = -s.face[at(face_a)].normal
             count = clip(s, a, face_a, b, turn, shift, margin, slack, 0, place, gap, mark)
             best = gap_a
-            corner = turn * s.point[at(lowest_point(s, b, -(back * normal)))] + shift
-            over = beside(s, face_a, corner) <= slack
         else:
             normal = turn * s.face[at(face_b)].normal
             count = clip(s, b, face_b, a, back, shift_back, margin, slack, 1, place, gap, mark)
             best = gap_b
             for i in range(count):
                 place[i] = turn * place[i] + shift
-            corner = s.point[at(lowest_point(s, a, normal))]
-            over = beside(s, face_b, back * corner + shift_back) <= slack
         least = far
         for i in range(count):
             least = wp.min(least, gap[i])
-        if over and least > best + slack:  # the face most opposite need not have the lowest corner
-            shifted = corner + (real(0.5) * best) * normal
-            if not first:
-                shifted = corner - (real(0.5) * best) * normal
-            count = put(count, shifted, best, 5 - wp.int32(first), normal, slack, place, gap, mark)
-            least = best
-        if best < zero and least > zero:  # they overlap, but not there
+        corner = vec()
+        if least > best + slack:  # the face most opposite need not have the lowest corner
+            over = zero
+            if first:
+                corner = turn * s.point[at(lowest_point(s, b, -(back * normal)))] + shift
+                over = beside(s, face_a, corner)
+                corner += (real(0.5) * best) * normal
+            else:
+                corner = s.point[at(lowest_point(s, a, normal))]
+                over = beside(s, face_b, back * corner + shift_back)
+                corner -= (real(0.5) * best) * normal
+            if over <= slack:
+                count = put(count, corner, best, 5 - wp.int32(first), normal, slack, place, gap, mark)
+                least = best
+        if best < -bias and least > zero:  # they overlap, but not there
             count = 0
         # A point over the face and in both gaps: the bodies are no farther apart than that, whatever the axis.
         if rough == 0 or (least <= best + slack and best > -bias):

@@ -77,6 +77,7 @@ def tables(n: Numbers) -> SimpleNamespace:
         point: wp.array(dtype=vec)
         face: wp.array(dtype=Face)
         corner: wp.array(dtype=vec)  # of faces
+        side: wp.array(dtype=vec)  # outward normal of the side that ends at a corner, in the plane of the face
         edge: wp.array(dtype=Edge)
         meshes: wp.array(dtype=wp.int32)  # the colliders that are meshes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import sinks
-from turgor.diagnose.contacts import Contacts, wall_contacts
+from turgor.diagnose.contacts import Contacts
 from turgor.diagnose.energy import Energy, energy
 from turgor.errors import SceneError
 from turgor.kernel import numbers
@@ -32,6 +32,7 @@ from turgor.simulation.outputs import Record, as_list, opened
 from turgor.simulation.progress import Progress, shown
 from turgor.simulation.rigid_view import RigidView
 from turgor.simulation.step import Step
+from turgor.simulation.touching import ContactEvent, Listeners, contacts_of
 from turgor.solvers.frame import FINE
 from turgor.solvers.schemes import SCHEMES
 
@@ -101,6 +102,7 @@ class Simulation:
         }
         self._views |= {body.name: RigidView(self, index) for index, body in enumerate(scene.rigid_bodies)}
         self._forces: FloatArray | None = None  # also says that volume and pressure are of now
+        self._listeners = Listeners()
         self._settle()
         self._built = True
 
@@ -119,6 +121,7 @@ class Simulation:
         self.frame_index += 1
         if self._device.is_cpu or self.frame_index % GPU_CHECK == 0:
             self.ensure_fine()
+        self._listeners.tell(self)
 
     def run(
         self,
@@ -266,12 +269,14 @@ class Simulation:
         return energy(self.model, x, v, volume, self.time, losses)
 
     def contacts(self) -> Contacts:
-        """Points that touch walls, and the deepest penetration."""
-        walls = self.model.walls
-        x = np.asarray(self.state.x.numpy(), np.float64)
-        sizes = [part.size for part in self.model.parts]
-        resolution = 1e-5 * max(sizes, default=0.0)
-        return wall_contacts(x, walls.normal.numpy().astype(float), walls.point.numpy().astype(float), resolution)
+        """What touches what now: count, deepest penetration, and arrays of pairs, points, normals, depths, impulses."""
+        return contacts_of(self)
+
+    def on_contact(self, function: Callable[[ContactEvent], None]) -> None:
+        """Call a function after every frame for each pair that touches, or has ceased to (`ContactEvent`)."""
+        if not callable(function):
+            raise SceneError(f"on_contact needs a function of one contact event, got {function!r}")
+        self._listeners.functions.append(function)
 
     # changing -------------------------------------------------------------------------------------------------------
 

@@ -45,6 +45,7 @@ def _restore(sim: Simulation, arrays: dict[str, npt.NDArray[Any]]) -> None:
     """Put back what `_changing` gave."""
     sim.temperatures = arrays.pop("temperatures")
     sim.frame_index = int(arrays.pop("frame_index"))
+    memory = {name: arrays.pop(name) for name in list(arrays) if name.startswith("touch_")}
     for name, values in arrays.items():
         if name.startswith("wall_"):
             getattr(sim.model.walls, name.removeprefix("wall_")).assign(values)
@@ -54,6 +55,8 @@ def _restore(sim: Simulation, arrays: dict[str, npt.NDArray[Any]]) -> None:
             getattr(sim.state if name in State.PROPER else sim.model, name).assign(values)
     sim.model.windy = sim.model.windy or bool(np.any(sim.model.wind_drag.numpy()))
     sim.state_changed()
+    if sim._step.touch is not None:
+        sim._step.touch.remember({name.removeprefix("touch_"): values for name, values in memory.items()})
 
 
 def digest(sim: Simulation) -> str:
@@ -103,6 +106,8 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
         "assembly": sim.assembly,
     }
     arrays: dict[str, Any] = _changing(sim)
+    if sim._step.touch is not None:
+        arrays |= {f"touch_{name}": values for name, values in sim._step.touch.memory().items()}
     partial = target.with_name(f".{target.name}.part")
     try:
         with partial.open("wb") as file:

@@ -45,6 +45,7 @@ class Touch:
                 self.features = FeatureContacts(model, state, self.surfaces)
             self.method = self.features or HISTORICAL[method](model, state, self.surfaces)
         self.scale = wp.ones(self.count, dtype=n.real, device=self.device)
+        self.rigid_contacts: Any = None
         self.grown = 0  # times that buffers were too small
 
     def launch(self, kernel: Any, dim: int, *inputs: Any) -> None:
@@ -144,7 +145,7 @@ class Touch:
         if r.total:
             for name in ("x", "v", "q", "angular", "spin"):
                 wp.copy(getattr(r, f"{name}_good"), getattr(r, name))
-        if self.method is not None and self.features is None:
+        if self.method is not None:
             self.method.begin_frame()
 
     def inspect(self) -> None:
@@ -179,6 +180,26 @@ class Touch:
         """Positions were set from outside."""
         if self.features is not None:
             self.features.forget()
+
+    def memory(self) -> dict[str, Any]:
+        """Arrays that a continuation needs to be the same bit for bit, beside the state: lists and old impulses."""
+        parts = {"method": self.method, "rigid_contacts": self.rigid_contacts}
+        return {
+            f"{part}_{name}": getattr(owner, name).numpy()
+            for part, owner in parts.items()
+            if owner is not None
+            for name in owner.PROPER
+        }
+
+    def remember(self, arrays: dict[str, Any]) -> None:
+        """Put back what `memory` gave."""
+        for part, owner in (("method", self.method), ("rigid_contacts", self.rigid_contacts)):
+            mine = {name.removeprefix(f"{part}_"): a for name, a in arrays.items() if name.startswith(f"{part}_")}
+            if owner is not None and mine:
+                if hasattr(owner, "fit"):
+                    owner.fit(mine)
+                for name, values in mine.items():
+                    getattr(owner, name).assign(values)
 
     def made_room(self) -> bool:
         """Whether the frame failed for want of room in a buffer, which is larger now."""
