@@ -12,11 +12,11 @@ import turgor
 from law_helpers import DEVICE
 from turgor import shapes
 from turgor.contact import walls
+from turgor.contact.rigid.manifolds import RigidContacts
 from turgor.kernel import numbers, start_warp
 from turgor.model.rigids import Rigids
 from turgor.model.walls import Walls
 from turgor.rigid import drive
-from turgor.rigid.manifolds import RigidContacts
 
 G = 9.81
 BOX = shapes.box(size=(0.3, 0.3, 0.3))

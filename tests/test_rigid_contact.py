@@ -125,6 +125,21 @@ def test_ten_boxes_stand_for_ten_seconds(dim, precision, parallel, passes) -> No
     assert min(pair.gap.min() for pair in world.points()) > -1e-3
 
 
+@pytest.mark.law(10)
+@pytest.mark.parametrize("dim", [2, 3])
+def test_long_substeps_do_not_make_resting_bodies_bounce(dim) -> None:
+    """At 1/60 s gravity alone is faster than the impacts that bounce."""
+    scene = scene_of(dim)
+    scene.add_ground()
+    for i in range(3):
+        scene.add_rigid_body(box_of(dim), at=up(dim, 0.15 + 0.3 * i), restitution=0.5)
+    world = RigidWorld(scene, 1 / 60, passes=10)
+    world.step(60)
+    for _ in range(60):
+        world.step()
+        assert np.abs(world.v).max() < 0.02
+
+
 COLLISIONS = {
     "box-box": (BOX, BOX),
     "ball-box": (BALL, BOX),
@@ -170,9 +185,10 @@ def test_free_collisions_keep_momentum_and_lose_energy(kinds, precision, paralle
             world.contacts.find()
             energy = world.kinetic()
             world.contacts.warm_start()
-            for _ in range(4):
+            for _ in range(12):
                 world.contacts.solve()
-            assert world.kinetic() <= energy * (1.0 + 20.0 * float(EPS[precision])) + (1e-10 if parallel else 0.0)
+            # old impulses to start from may be too large, and passes take them back: all but a millionth
+            assert world.kinetic() <= energy * (1.0 + 1e-6)
             world.contacts.store()
             world.move()  # without the removal of depth, which moves bodies and not their momenta
         hit += world.kinetic() < begin * 0.99

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from law_helpers import PRECISIONS
 from rigid_world import BOX, RigidWorld, box_of, scene_of, up
 from turgor import shapes
+from turgor.contact.rigid.polytope import Polytopes
 from turgor.kernel import numbers
 from turgor.model.rigids import Collider
-from turgor.rigid.polytope import Polytopes
 from turgor.scene.data import rotation_matrix
 from turgor.shapes import Shape
 from turgor.shapes.hull import convex_hull

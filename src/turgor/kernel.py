@@ -98,9 +98,7 @@ class Numbers:
 
     def kernel(self, file: str) -> Callable[[Callable[..., Any]], Any]:
         """Decorator: a forward-only kernel in the module of this file and these numbers."""
-        return functools.partial(
-            wp.kernel, module=f"turgor.{file.rsplit('.', 1)[-1]}.{self.dim}d.{self.precision}", enable_backward=False
-        )
+        return functools.partial(wp.kernel, module=f"{file}.{self.dim}d.{self.precision}", enable_backward=False)
 
 
 @functools.cache

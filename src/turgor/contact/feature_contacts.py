@@ -104,6 +104,8 @@ class FeatureContacts:
         self.pairs = self._zeros(size["pairs"], wp.vec2i)
         self.margin, self.travel = self._zeros(size["pairs"], n.real), self._zeros(size["pairs"], n.real)
         self.reach, self.tangled = self._zeros(size["pairs"], n.real), self._zeros(size["pairs"], wp.int32)
+        self.across = self._zeros(size["pairs"], n.vec)
+        self.near_end, self.far_end = self._zeros(size["pairs"], n.real), self._zeros(size["pairs"], n.real)
         self.candidates = self._zeros(size["candidates"], wp.vec4i)
         self.asleep = self._zeros(size["candidates"], n.real)
         self.rows = self.k_rows.Rows()
@@ -251,8 +253,13 @@ class FeatureContacts:
         self.bvh.refit()
         self.candidate_count.zero_()
         found = (self.candidate_count, self.candidates, self.asleep, self.overflow)
-        near = (self.low, self.high, f.thickness, self.pair_count, self.pairs, self.margin)
+        slabs = (self.across, self.near_end, self.far_end)
+        near = (self.low, self.high, f.thickness, self.pair_count, self.pairs, self.margin, *slabs)
         capacity = self.capacity["pairs"]
+        self.launch_blocks(
+            k.slab_pairs, capacity, x, f.point_start, f.point_end, self.low, self.high, self.pair_count, self.pairs,
+            *slabs,
+        )  # fmt: skip
         self.launch_blocks(
             k.collect_faces, capacity, self.bvh.id, x, f.faces, f.point_start, f.point_end, *near, *found
         )
@@ -306,8 +313,8 @@ class FeatureContacts:
         wp.capture_while(self.again, self._limit_round)
         self.launch(self.k_solve.carry, self.soft, s.dt, s.v, s.v_free, self.model.inverse_mass, s.move)
         self.walk(
-            k.add_travel, self.total, self.mean, self.spread, self.braked, self.wandered, self.deformed, self.pair_count, self.pairs,
-            self.travel,
+            k.add_travel, self.total, self.mean, self.spread, self.braked, self.wandered, self.deformed,
+            self.pair_count, self.pairs, self.travel,
         )  # fmt: skip
 
     def _limit_round(self) -> None:

@@ -1,4 +1,4 @@
-"""The last word before anything moves: no feature may pass through another in this substep, whatever the solver left.
+"""The last word before anything moves: no feature passes through another in this substep, whatever the solver left.
 
 Each candidate that could touch is followed along its straight movement by conservative steps. Where they would come closer than a floor, an impulse along the normal at that time stops
 the approach. This changes what neighbours meet, so it is repeated until nothing is left to stop. What a few rounds do
@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.contact import closest, nearby, sides
+from turgor.contact import nearby, quick, sides
 from turgor.contact.nearby import URGENT
 from turgor.kernel import Numbers, at
 
@@ -30,9 +30,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     """begin_limit, then rounds of begin_round, limit_moves, end_round; add_travel at the end of a substep."""
     real, vec, spin_type, dim, face = n.real, n.vec, n.spin, n.dim, n.face
     variant = f"{__name__}{'_parallel' if parallel else ''}"
-    near = closest.kernels(n)
+    near = quick.kernels(n)
     side = sides.kernels(n, parallel)
-    Movers = side.Movers  # noqa: N806
+    Movers = side.Movers
     push_side, side_mobility, swing = side.push_side, side.side_mobility, side.swing
     kept = wp.constant(real(KEPT))
     most_of = wp.constant(real(1.0 - KEPT))
@@ -44,7 +44,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         @wp.func
         def meeting(kind: int, a: vec, b: vec, c: vec, d: vec):
             """(weights of the first side, of the second, gap)."""
-            t, gap = near.closest_on_edge(a, b, c)
+            t, gap = near.point_segment(a, b, c)
             return vec(real(1.0), real(0.0)), vec(real(1.0) - t, t), gap
 
     else:
@@ -53,9 +53,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         def meeting(kind: int, a: vec, b: vec, c: vec, d: vec):
             """(weights of the first side, of the second, gap)."""
             if kind == wp.static(nearby.VERTEX_FACE):
-                u, gap = near.closest_on_triangle(a, b, c, d)
+                u, gap = near.point_triangle(a, b, c, d)
                 return vec(real(1.0), real(0.0), real(0.0)), u, gap
-            s, t, gap = near.closest_between_edges(a, b, c, d)
+            s, t, gap = near.segments(a, b, c, d)
             return vec(real(1.0) - s, s, real(0.0)), vec(real(1.0) - t, t, real(0.0)), gap
 
     @wp.func
@@ -89,8 +89,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             way = distance - round_off
             if turn == 0:
                 least = wp.min(wp.max(kept * way, enough), most_of * way)
-                if way <= real(0.0):  # round bodies that overlap already: no deeper
-                    least = way
+                if way <= real(0.0):  # round bodies that overlap already are pushed apart, not held
+                    return real(1.0), w, u, gap
             end = clearance(kind, n, a + ma, b + mb, c + mc, d + md) - round_off
             if end >= least:
                 return real(1.0), w, u, gap

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.contact import closest
+from turgor.contact import quick
 from turgor.kernel import Numbers, at
 
 __all__ = ["EDGE_EDGE", "URGENT", "VERTEX_FACE", "kernels"]
@@ -28,7 +28,7 @@ URGENT = -3.0e30  # in place of a sleep: this candidate had to be stopped, and m
 def kernels(n: Numbers) -> SimpleNamespace:
     """measure_motion, judge, then (if stale) bound_bodies, bound_faces, list_pairs, collect_faces, collect_edges."""
     real, vec, spin_type, dim, face = n.real, n.vec, n.spin, n.dim, n.face
-    near = closest.kernels(n)
+    near = quick.kernels(n)
 
     if dim == 2:
 
@@ -42,7 +42,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
         @wp.func
         def face_distance(p: vec, f: face, points: wp.array(dtype=vec)) -> real:
-            _t, gap = near.closest_on_edge(p, points[at(f[0])], points[at(f[1])])
+            _t, gap = near.point_segment(p, points[at(f[0])], points[at(f[1])])
             return wp.length(gap)
 
     else:
@@ -57,7 +57,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
         @wp.func
         def face_distance(p: vec, f: face, points: wp.array(dtype=vec)) -> real:
-            _w, gap = near.closest_on_triangle(p, points[at(f[0])], points[at(f[1])], points[at(f[2])])
+            _w, gap = near.point_triangle(p, points[at(f[0])], points[at(f[1])], points[at(f[2])])
             return wp.length(gap)
 
     @n.kernel(__name__)
@@ -246,6 +246,44 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     else:
                         overflow[0] = 1
 
+    @n.kernel(__name__)
+    def slab_pairs(
+        points: wp.array(dtype=vec),
+        point_start: wp.array(dtype=int),
+        point_end: wp.array(dtype=int),
+        low: wp.array(dtype=vec),
+        high: wp.array(dtype=vec),
+        pair_count: wp.array(dtype=int),
+        pairs: wp.array(dtype=wp.vec2i),
+        across: wp.array(dtype=vec),
+        near_end: wp.array(dtype=real),
+        far_end: wp.array(dtype=real),
+    ):
+        """For each pair the direction from the first to the second, and along it where the second body begins and the
+        first ends: what is near the other body lies in the slab between (an easy and strong filter for round bodies).
+        """
+        pair, lane = wp.tid()
+        if pair < wp.min(pair_count[0], pairs.shape[0]):
+            ids = pairs[pair]
+            a = ids[0]
+            b = ids[1]
+            d = low[b] + high[b] - low[a] - high[a]
+            size = wp.length(d)
+            if size > real(0.0):
+                d = d / size
+            begin = real(FAR)
+            for i in range(point_start[b] + lane, point_end[b], wp.block_dim()):
+                begin = wp.min(begin, wp.dot(d, points[at(i)]))
+            end = real(-FAR)
+            for i in range(point_start[a] + lane, point_end[a], wp.block_dim()):
+                end = wp.max(end, wp.dot(d, points[at(i)]))
+            first = wp.tile_min(wp.tile(begin))
+            last = wp.tile_max(wp.tile(end))
+            if lane == 0:
+                across[pair] = d
+                near_end[pair] = first[0]
+                far_end[pair] = last[0]
+
     @wp.func
     def outside(p: vec, slack: real, low: vec, high: vec) -> bool:
         for axis in range(dim):
@@ -285,6 +323,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
         margin: wp.array(dtype=real),
+        across: wp.array(dtype=vec),
+        near_end: wp.array(dtype=real),
+        far_end: wp.array(dtype=real),
         count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
         asleep: wp.array(dtype=real),
@@ -306,9 +347,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 lowest = low[b]
                 highest = high[b]
                 reach = wp.vec3f(float(within) * 1.00001)
+                d = across[pair]
+                bar = near_end[pair] - within
+                if side == 1:
+                    d = -d
+                    bar = -far_end[pair] - within
                 for i in range(point_start[a] + lane, point_end[a], wp.block_dim()):
                     p = points[at(i)]
-                    if not outside(p, within, lowest, highest):
+                    if wp.dot(d, p) >= bar and not outside(p, within, lowest, highest):
                         centre = flat(p)
                         query = wp.bvh_query_aabb(bvh, centre - reach, centre + reach, root)
                         found = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language)
@@ -318,9 +364,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             if wp.static(dim == 3):
                                 mine = mine or f[2] == i
                             if not mine:
-                                d = face_distance(p, f, points)
-                                if d <= within:
-                                    add(pair, i, found, VERTEX_FACE, d - skin, count, candidates, asleep, overflow)
+                                gap = face_distance(p, f, points)
+                                if gap <= within:
+                                    add(pair, i, found, VERTEX_FACE, gap - skin, count, candidates, asleep, overflow)
 
     shared = SimpleNamespace(
         measure_motion=measure_motion,
@@ -328,6 +374,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         bound_bodies=bound_bodies,
         bound_faces=bound_faces,
         list_pairs=list_pairs,
+        slab_pairs=slab_pairs,
         collect_faces=collect_faces,
         approach=approach,
     )
@@ -347,6 +394,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
         margin: wp.array(dtype=real),
+        across: wp.array(dtype=vec),
+        near_end: wp.array(dtype=real),
+        far_end: wp.array(dtype=real),
         count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
         asleep: wp.array(dtype=real),
@@ -364,12 +414,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
             lowest = low[b]
             highest = high[b]
             reach = wp.vec3f(float(within) * 1.00001)
+            d = across[pair]
+            bar = near_end[pair] - within
             for e in range(edge_start[a] + lane, edge_start[a + 1], wp.block_dim()):
                 mine = edges[at(e)]
                 p = points[at(mine[0])]
                 q = points[at(mine[1])]
                 middle = real(0.5) * (p + q)
-                if not outside(middle, within + real(0.5) * wp.length(q - p), lowest, highest):
+                if wp.max(wp.dot(d, p), wp.dot(d, q)) >= bar and not outside(
+                    middle, within + real(0.5) * wp.length(q - p), lowest, highest
+                ):
                     p3 = flat(p)
                     q3 = flat(q)
                     query = wp.bvh_query_aabb(bvh, wp.min(p3, q3) - reach, wp.max(p3, q3) + reach, root)
@@ -383,12 +437,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                 shares = its[0] == mine[0] or its[0] == mine[1]
                                 shares = shares or its[1] == mine[0] or its[1] == mine[1]
                                 if not shares:
-                                    _s, _t, gap = near.closest_between_edges(
-                                        p, q, points[at(its[0])], points[at(its[1])]
-                                    )
-                                    d = wp.length(gap)
-                                    if d <= within:
-                                        add(pair, e, other, EDGE_EDGE, d - skin, count, candidates, asleep, overflow)
+                                    _s, _t, gap = near.segments(p, q, points[at(its[0])], points[at(its[1])])
+                                    size = wp.length(gap)
+                                    if size <= within:
+                                        add(pair, e, other, EDGE_EDGE, size - skin, count, candidates, asleep, overflow)
 
     shared.collect_edges = collect_edges
     return shared

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.contact import closest, nearby, sides, walls
+from turgor.contact import nearby, quick, sides, walls
 from turgor.kernel import Numbers, at
 from turgor.model.surfaces import OWNS_CORNER, OWNS_EDGE
 
@@ -32,8 +32,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     side = sides.kernels(n, parallel)
-    near = closest.kernels(n)
-    inertia, Movers = side.inertia, side.Movers  # noqa: N806
+    near = quick.kernels(n)
+    inertia, Movers = side.inertia, side.Movers
     side_velocity, side_mobility, count_side = side.side_velocity, side.side_mobility, side.count_side
     spread_of, inverse_of = side.spread_of, side.inverse_of
     shared_friction, shared_restitution = walls.kernels(n).shared_friction, walls.kernels(n).shared_restitution
@@ -109,7 +109,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
         @wp.func
         def closest_to_face(p: vec, f: face, points: wp.array(dtype=vec)):
-            t, gap = near.closest_on_edge(p, points[at(f[0])], points[at(f[1])])
+            t, gap = near.point_segment(p, points[at(f[0])], points[at(f[1])])
             return vec(real(1.0) - t, t), gap
 
         @wp.func
@@ -139,7 +139,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
         @wp.func
         def closest_to_face(p: vec, f: face, points: wp.array(dtype=vec)):
-            w, gap = near.closest_on_triangle(p, points[at(f[0])], points[at(f[1])], points[at(f[2])])
+            w, gap = near.point_triangle(p, points[at(f[0])], points[at(f[1])], points[at(f[2])])
             return w, gap
 
         @wp.func
@@ -195,9 +195,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             """(points of the first edge, of the second, weights of both, gap)."""
             e = edges[at(candidate[1])]
             g = edges[at(candidate[2])]
-            s, t, gap = near.closest_between_edges(
-                points[at(e[0])], points[at(e[1])], points[at(g[0])], points[at(g[1])]
-            )
+            s, t, gap = near.segments(points[at(e[0])], points[at(e[1])], points[at(g[0])], points[at(g[1])])
             w = vec(real(1.0) - s, s, real(0.0))
             u = vec(real(1.0) - t, t, real(0.0))
             return wp.vec3i(e[0], e[1], e[1]), wp.vec3i(g[0], g[1], g[1]), w, u, gap

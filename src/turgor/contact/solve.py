@@ -26,11 +26,11 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     real, vec, spin_type, dim = n.real, n.vec, n.spin, n.dim
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     side, found = sides.kernels(n, parallel), contact_rows.kernels(n, parallel)
-    Movers, Rows = side.Movers, found.Rows  # noqa: N806
+    Movers, Rows = side.Movers, found.Rows
     side_velocity, side_mobility = side.side_velocity, side.side_mobility
     push_side, side_rows = side.push_side, side.side_rows
     cross, swing, turn_by, give = side.cross, side.swing, side.turn_by, side.give
-    inertia, spins = side.inertia, side.spins
+    spins = side.spins
     deep = wp.constant(real(DEEP))
 
     @wp.func

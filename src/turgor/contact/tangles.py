@@ -30,7 +30,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     near = closest.kernels(n)
-    Movers = sides.kernels(n, parallel).Movers  # noqa: N806
+    Movers = sides.kernels(n, parallel).Movers
     half_turn = wp.constant(real(0.5))
 
     if dim == 2:
@@ -240,7 +240,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     middle += p
                     within = bool(True)  # noqa: UP018
                     for axis in range(dim):
-                        if p[axis] < low[b][axis] or p[axis] > high[b][axis]:
+                        if p[axis] + radius[a] < low[b][axis] or p[axis] - radius[a] > high[b][axis]:
                             within = False
                     if within and radius[b] == real(0.0):
                         inside, shortest = depth_of(p, b, points, faces, face_start)

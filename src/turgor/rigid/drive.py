@@ -183,10 +183,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """Mark the frame as failed if a body is not finite."""
         r = wp.tid()
-        if not wp.isfinite(v[r]) or not wp.isfinite(x[r]) or not wp.isfinite(angular[r]):
-            if status[0] == fine:
-                status[0] = failed
-                status[1] = offset + r
+        well = wp.isfinite(v[r]) and wp.isfinite(x[r]) and wp.isfinite(angular[r])
+        if not well and status[0] == fine:
+            status[0] = failed
+            status[1] = offset + r
 
     @n.kernel(__name__)
     def restore_rigid(

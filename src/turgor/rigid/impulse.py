@@ -1,4 +1,4 @@
-"""What an impulse does to a rigid body: moments, velocities of its points, and how easily a point is moved (B14, B16)."""
+"""What an impulse does to a rigid body: moments, velocities of its points, how easily a point is moved (B14, B16)."""
 
 import functools
 from types import SimpleNamespace

@@ -327,8 +327,8 @@ class Step:
     def inspect(self) -> None:
         m, s, k = self.model, self.state, self.k_frame
         self.launch(
-            k.inspect, max(self.count, 1), s.x, s.v, m.body, m.reference, m.size, self.frame_time, s.clock, s.clock_good,
-            s.status,
+            k.inspect, max(self.count, 1), s.x, s.v, m.body, m.reference, m.size, self.frame_time, s.clock,
+            s.clock_good, s.status,
         )  # fmt: skip
         if self.touch is not None:
             self.touch.inspect()

@@ -11,6 +11,7 @@ from turgor.contact import simple
 from turgor.contact.bounding import BoundingContacts
 from turgor.contact.feature_contacts import FeatureContacts
 from turgor.contact.particles import ParticleContacts
+from turgor.contact.rigid.manifolds import RigidContacts
 from turgor.model.model import Model
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
@@ -21,6 +22,7 @@ from turgor.solvers.schemes import Scheme
 __all__ = ["Touch"]
 
 ROUNDS = 4  # of impulses per substep
+RIGID_ROUNDS = 6  # with rigid bodies: stacks need more
 HISTORICAL: dict[str, type[Any]] = {"particles": ParticleContacts, "bounding": BoundingContacts}
 
 log = logging.getLogger("turgor")
@@ -45,7 +47,10 @@ class Touch:
                 self.features = FeatureContacts(model, state, self.surfaces)
             self.method = self.features or HISTORICAL[method](model, state, self.surfaces)
         self.scale = wp.ones(self.count, dtype=n.real, device=self.device)
-        self.rigid_contacts: Any = None
+        self.rigid_contacts: RigidContacts | None = None
+        if self.rigids.total:
+            self.rigid_contacts = RigidContacts(model, state.dt, method != "none", self.device.is_cuda)
+            self.kept = {name: wp.clone(getattr(self.rigid_contacts, name)) for name in RigidContacts.PROPER}
         self.grown = 0  # times that buffers were too small
 
     def launch(self, kernel: Any, dim: int, *inputs: Any) -> None:
@@ -65,15 +70,29 @@ class Touch:
             self.carry_glued()
         if self.features is not None:
             self.features.find()
-            for _ in range(ROUNDS):
-                self.features.solve()
-            self.features.carry()
         elif self.method is not None:
             self.method.respond()
+        self.solve()
         self.meet_walls(walls)
         if self.features is not None:
             self.features.limit()
         self.move()
+
+    def solve(self) -> None:
+        """Rounds of impulses, then displacements: soft contacts and rigid ones together."""
+        rigid = self.rigid_contacts
+        if rigid is not None:
+            rigid.find()
+            rigid.warm_start()
+        for _ in range(RIGID_ROUNDS if rigid is not None else ROUNDS):
+            if self.features is not None:
+                self.features.solve()
+            if rigid is not None:
+                rigid.solve()
+        if self.features is not None:
+            self.features.carry()
+        if rigid is not None:
+            rigid.push()
 
     def kick(self, v_stage: Any) -> None:
         m, s = self.model, self.state
@@ -99,6 +118,8 @@ class Touch:
                 r.push_move, r.push_turn, r.scale, r.x, r.q, r.spin,
             )  # fmt: skip
             self.place_points()
+        if self.rigid_contacts is not None:
+            self.rigid_contacts.store()
         if r.glued_count:
             self.launch(
                 self.k_drive.place_glued, r.glued_count, r.glued_vertex, r.glued_body, r.glued_local, r.x, r.q, r.v,
@@ -133,8 +154,8 @@ class Touch:
     def carry_glued(self) -> None:
         s, r = self.state, self.rigids
         self.launch(
-            self.k_drive.carry_glued, r.glued_count, s.dt, r.glued_vertex, r.glued_body, r.glued_local, r.q, r.v, r.spin,
-            s.point_v, s.move,
+            self.k_drive.carry_glued, r.glued_count, s.dt, r.glued_vertex, r.glued_body, r.glued_local, r.q, r.v,
+            r.spin, s.point_v, s.move,
         )  # fmt: skip
 
     # once per frame -------------------------------------------------------------------------------------------------
@@ -145,6 +166,9 @@ class Touch:
         if r.total:
             for name in ("x", "v", "q", "angular", "spin"):
                 wp.copy(getattr(r, f"{name}_good"), getattr(r, name))
+        if self.rigid_contacts is not None:
+            for name, array in self.kept.items():
+                wp.copy(array, getattr(self.rigid_contacts, name))
         if self.method is not None:
             self.method.begin_frame()
 
@@ -156,8 +180,9 @@ class Touch:
             self.launch(
                 self.k_drive.inspect_rigid, r.total, frame.FINE, frame.NOT_FINITE, offset, r.v, r.angular, r.x, s.status
             )
-        if self.method is not None:
-            self.launch(self.k_parts.notice, 1, self.method.overflow, s.status)
+        for part in (self.method, self.rigid_contacts):
+            if part is not None:
+                self.launch(self.k_parts.notice, 1, part.overflow, s.status)
 
     def restore(self) -> None:
         """Back to the start of a failed frame."""
@@ -203,11 +228,19 @@ class Touch:
 
     def made_room(self) -> bool:
         """Whether the frame failed for want of room in a buffer, which is larger now."""
-        if self.method is None or int(self.method.overflow.numpy()[0]) == 0:
+        rigid = self.rigid_contacts
+        needed = 0 if rigid is None else int(rigid.overflow.numpy()[0])
+        small = self.method is not None and int(self.method.overflow.numpy()[0]) != 0
+        if not needed and not small:
             return False
-        self.method.grow()
+        if rigid is not None:
+            for name, array in self.kept.items():  # as they were at the start of the frame
+                wp.copy(getattr(rigid, name), array)
+            if needed:
+                rigid.grow(int(1.5 * needed) + 64)
+                self.kept = {name: wp.clone(getattr(rigid, name)) for name in RigidContacts.PROPER}
+        if small:
+            self.method.grow()
         self.grown += 1
-        log.info(
-            "contact buffers were too small and have grown to %s; the frame is computed again", self.method.capacity
-        )
+        log.info("contact buffers were too small and have grown; the frame is computed again")
         return True

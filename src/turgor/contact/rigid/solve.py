@@ -12,9 +12,10 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from turgor.contact.rigid import whole
+from turgor.contact.rigid.tables import tables
 from turgor.kernel import Numbers
-from turgor.rigid import impulse, whole
-from turgor.rigid.tables import tables
+from turgor.rigid import impulse
 
 __all__ = ["kernels"]
 
@@ -344,9 +345,11 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             old.points[index] = p.points[index]
             for row in range(4 * index, 4 * index + p.points[index]):
                 old.mark[row] = p.mark[row]
-                # a blow does not come again
-                old.impulse[row] = wp.where(p.blow[row] == 0, p.impulse[row], zero)
-                old.slide[row] = wp.where(p.blow[row] == 0, p.slide[row], vec())
+                old.impulse[row] = p.impulse[row]
+                old.slide[row] = p.slide[row]
+                if p.blow[row] == 1 and p.impulse[row] > zero:  # does not come again, but they have touched
+                    old.impulse[row] = real(-1e-30)
+                    old.slide[row] = vec()
 
     return SimpleNamespace(
         prepare=prepare,

@@ -28,7 +28,7 @@ def tables(n: Numbers) -> SimpleNamespace:
     class Collider:
         """What a body is made of; one entry per body of a world."""
 
-        kind: int  # turgor.rigid.polytope: HULL, SPHERE, CAPSULE, MESH
+        kind: int  # turgor.contact.rigid.polytope: HULL, SPHERE, CAPSULE, MESH
         first_piece: int
         round: real  # m, radius around the points
         reach: real  # m, from the centre of mass to the farthest point

@@ -6,10 +6,11 @@ from types import SimpleNamespace
 import warp as wp
 
 from turgor.contact import walls
+from turgor.contact.rigid import clip, round, sat
+from turgor.contact.rigid.polytope import CAPSULE, SPHERE
+from turgor.contact.rigid.tables import tables
 from turgor.kernel import Numbers, at
-from turgor.rigid import clip, motion, round, sat
-from turgor.rigid.polytope import CAPSULE, SPHERE
-from turgor.rigid.tables import tables
+from turgor.rigid import motion
 
 __all__ = ["kernels"]
 
@@ -223,26 +224,29 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 p.gap[row] = gap[v]
                 p.mark[row] = mark[v]
                 p.pushed[row] = zero
-                approach = -wp.dot(
-                    normal,
-                    b.v[i] + turning_velocity(b.spin[i], arm) - v_other - turning_velocity(spin_other, arm_other),
-                )
-                wanted = -wp.max(gap[v], zero) / wp.max(h, real(1e-9))
-                p.blow[row] = 0
-                if approach > slow and gap[v] < approach * h:
-                    p.blow[row] = 1
-                    wanted = wp.max(wanted, bounce * approach)
-                p.wanted[row] = wanted
                 p.impulse[row] = zero
                 p.slide[row] = vec()
+                touched = wp.bool(False)
                 if before >= 0:
                     for u in range(old.points[before]):
                         if old.mark[4 * before + u] == mark[v]:
                             scale = zero
                             if old.dt[0] > zero:
                                 scale = h / old.dt[0]
-                            p.impulse[row] = scale * old.impulse[4 * before + u]
+                            touched = old.impulse[4 * before + u] != zero  # negative: a blow, which does not come again
+                            p.impulse[row] = scale * wp.max(old.impulse[4 * before + u], zero)
                             along = old.slide[4 * before + u]
                             p.slide[row] = scale * (along - wp.dot(along, normal) * normal)
+                approach = -wp.dot(
+                    normal,
+                    b.v[i] + turning_velocity(b.spin[i], arm) - v_other - turning_velocity(spin_other, arm_other),
+                )
+                wanted = -wp.max(gap[v], zero) / wp.max(h, real(1e-9))
+                p.blow[row] = 0
+                if approach > slow and gap[v] < approach * h and not touched:
+                    p.blow[row] = 1
+                    if bounce > zero:
+                        wanted = bounce * approach
+                p.wanted[row] = wanted
 
     return SimpleNamespace(find_manifolds=find_manifolds)

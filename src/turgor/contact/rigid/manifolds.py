@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from turgor.rigid import search, solve, touch
-from turgor.rigid.polytope import Polytopes
-from turgor.rigid.tables import tables
+from turgor.contact.rigid import search, solve, touch
+from turgor.contact.rigid.polytope import Polytopes
+from turgor.contact.rigid.tables import tables
 
 __all__ = ["RigidContacts"]
 
@@ -110,6 +110,10 @@ class RigidContacts:
         for name, array in before.items():
             wp.copy(getattr(self, name), array, count=len(array))
 
+    def fit(self, arrays: dict[str, Any]) -> None:
+        """Capacity of saved arrays."""
+        self._allocate(len(arrays["kept_b"]))
+
     def launch(self, kernel: Any, dim: int, *inputs: Any) -> None:
         wp.launch(kernel, dim=dim, inputs=list(inputs), device=self.device)
 
@@ -181,3 +185,28 @@ class RigidContacts:
     def _apply(self) -> None:
         if self.parallel:
             self.launch(self.k_solve.apply_sums, self.total, self.bodies, self.moves, self.twists, self.sizes)
+
+    # for others -----------------------------------------------------------------------------------------------------
+
+    def found(self) -> dict[str, Any]:
+        """The contact points of the last substep (NumPy): first, second (bodies), wall or -1, point, normal, ..."""
+        if not self.active:
+            return {}
+        count = min(int(self.count.numpy()[0]), self.capacity)
+        points = self.pairs.points.numpy()[:count]
+        pair = np.repeat(np.arange(count), points)
+        row = np.concatenate([4 * i + np.arange(k) for i, k in enumerate(points)] or [np.zeros(0)]).astype(np.int64)
+        gap = np.asarray(self.pairs.gap.numpy(), np.float64)[row]
+        pressed = (np.asarray(self.pairs.impulse.numpy(), np.float64)[row] > 0.0) | (gap < 0.0)
+        pair, row, gap = pair[pressed], row[pressed], gap[pressed]
+        first, second = self.pairs.a.numpy()[pair], self.pairs.b.numpy()[pair]
+        centres = np.asarray(self.rigids.x.numpy(), np.float64)
+        return {
+            "first": first,
+            "second": np.maximum(second, 0),
+            "wall": np.where(second < 0, -1 - second, -1),
+            "point": centres[first] + np.asarray(self.pairs.arm_a.numpy(), np.float64)[row],
+            "normal": np.asarray(self.pairs.normal.numpy(), np.float64)[pair],
+            "depth": -gap,
+            "impulse": np.asarray(self.pairs.impulse.numpy(), np.float64)[row],
+        }

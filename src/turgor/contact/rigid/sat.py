@@ -12,9 +12,9 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from turgor.contact.rigid import clip as clipping
+from turgor.contact.rigid.tables import tables
 from turgor.kernel import Numbers, at
-from turgor.rigid import clip as clipping
-from turgor.rigid.tables import tables
 
 __all__ = ["kernels"]
 

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from turgor.contact.rigid.polytope import MESH
+from turgor.contact.rigid.tables import tables
 from turgor.kernel import Numbers, at
 from turgor.rigid import motion
-from turgor.rigid.polytope import MESH
-from turgor.rigid.tables import tables
 
 __all__ = ["kernels"]
 

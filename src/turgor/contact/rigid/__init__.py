@@ -1,0 +1,1 @@
+"""Contact of rigid bodies with each other, with meshes and with walls."""
