@@ -57,6 +57,9 @@ class FeatureContacts:
             "doubt",
             "untested",
             "tangle_count",
+            "made",
+            "some_stale",
+            "kept",
         ):
             setattr(self, name, self._zeros(1, wp.int32))
         self.scale, self.next_scale = self._zeros(self.soft, n.real), self._zeros(self.soft, n.real)
@@ -88,6 +91,9 @@ class FeatureContacts:
     doubt: Any
     untested: Any
     tangle_count: Any
+    made: Any
+    some_stale: Any
+    kept: Any
     pair_count: Any
     candidate_count: Any
     stale: Any
@@ -104,6 +110,9 @@ class FeatureContacts:
         self.pairs = self._zeros(size["pairs"], wp.vec2i)
         self.margin, self.travel = self._zeros(size["pairs"], n.real), self._zeros(size["pairs"], n.real)
         self.reach, self.tangled = self._zeros(size["pairs"], n.real), self._zeros(size["pairs"], wp.int32)
+        self.pair_stale = self._zeros(size["pairs"], wp.int32)
+        self.kept_candidates = self._zeros(size["candidates"], wp.vec4i)
+        self.kept_asleep = self._zeros(size["candidates"], n.real)
         self.across = self._zeros(size["pairs"], n.vec)
         self.near_end, self.far_end = self._zeros(size["pairs"], n.real), self._zeros(size["pairs"], n.real)
         self.candidates = self._zeros(size["candidates"], wp.vec4i)
@@ -125,6 +134,7 @@ class FeatureContacts:
         s, m, r = self.state, self.model, self.model.rigids
         movers = self.k_sides.Movers()
         movers.points, movers.v, movers.inverse_mass = s.points, s.point_v, m.inverse_mass
+        movers.pressed = s.pressed
         movers.x, movers.rigid_v, movers.angular, movers.spin = r.x, r.v, r.angular, r.spin
         movers.rigid_mass, movers.world_inertia = r.inverse_mass, r.world_inertia
         per_body = m.numbers.dim + self.k_sides.spins
@@ -198,11 +208,12 @@ class FeatureContacts:
         self.measure()
         self.walk(
             self.k_near.judge, self.total, self.mean, self.spread, self.wandered, self.room, self.pair_count,
-            self.pairs, self.margin, self.travel, self.reach, self.stale, self.surfaces.edge_size, self.deformed,
+            self.pairs, self.margin, self.travel, self.reach, self.stale, self.pair_stale,
+            self.some_stale, self.surfaces.edge_size, self.deformed,
             self.doubt,
         )  # fmt: skip
         wp.capture_if(self.doubt, on_true=self.mark_simple)
-        wp.capture_if(self.stale, on_true=self.make_lists)
+        wp.capture_if(self.stale, on_true=self.make_lists, on_false=self.renew_some)
         self.part_tangles()
         self.rows.count.zero_()
         if self.parallel:
@@ -241,25 +252,53 @@ class FeatureContacts:
         f, k, x = self.surfaces, self.k_near, self.state.points
         self.launch_blocks(
             k.bound_bodies, self.total, f.point_start, f.point_end, x, f.thickness, f.edge_size, self.mean,
-            self.spread, self.low, self.high, self.wandered, self.room,
+            self.spread, self.low, self.high, self.wandered, self.room, self.made,
         )  # fmt: skip
         self.mark_simple()
         self.pair_count.zero_()
         self.launch(
             k.list_pairs, self.total, f.bodies, f.soft, self.low, self.high, f.self_contact, self.simple, f.edge_size,
-            self.mean, self.spread, self.pair_count, self.pairs, self.margin, self.travel, self.reach, self.overflow,
+            self.mean, self.spread, self.pair_count, self.pairs, self.margin, self.travel, self.reach, self.pair_stale,
+            self.overflow,
         )  # fmt: skip
+        self.candidate_count.zero_()
+        self.gather()
+        self.stale.zero_()
+        wp.capture_if(self.untested, on_true=self.find_tangles)
+        self.walk(
+            self.k_tangles.mark_tangled, self.pair_count, self.pairs, self.tangle_count, self.tangles, self.tangled
+        )
+
+    def renew_some(self) -> None:
+        """Unless all lists are new."""
+        wp.capture_if(self.some_stale, on_true=self.renew_lists)
+
+    def renew_lists(self) -> None:
+        """Pairs of features of those pairs of bodies that have used up their margin."""
+        k, f = self.k_near, self.surfaces
+        listed = (self.candidate_count, self.candidates, self.asleep)
+        aside = (self.kept, self.kept_candidates, self.kept_asleep)
+        self.walk(
+            k.renew_pairs, f.edge_size, self.mean, self.spread, self.pair_count, self.pairs, self.margin, self.travel,
+            self.reach, self.pair_stale, self.kept,
+        )  # fmt: skip
+        self.walk(k.sift, self.pair_stale, *listed, *aside)
+        self.walk(k.put_back, *aside, *listed)
+        self.gather()
+
+    def gather(self) -> None:
+        """Candidates of all stale pairs, by a BVH over the faces."""
+        f, k, x = self.surfaces, self.k_near, self.state.points
         self._bound_faces()
         self.bvh.refit()
-        self.candidate_count.zero_()
-        found = (self.candidate_count, self.candidates, self.asleep, self.overflow)
         slabs = (self.across, self.near_end, self.far_end)
-        near = (self.low, self.high, f.thickness, self.pair_count, self.pairs, self.margin, *slabs)
+        stale_pairs = (self.pair_count, self.pairs, self.pair_stale)
+        near = (self.low, self.high, f.thickness, *stale_pairs, self.margin, *slabs)
+        found = (self.candidate_count, self.candidates, self.asleep, self.overflow)
         capacity = self.capacity["pairs"]
         self.launch_blocks(
-            k.slab_pairs, capacity, x, f.point_start, f.point_end, self.low, self.high, self.pair_count, self.pairs,
-            *slabs,
-        )  # fmt: skip
+            k.slab_pairs, capacity, x, f.point_start, f.point_end, self.low, self.high, *stale_pairs, *slabs
+        )
         self.launch_blocks(
             k.collect_faces, capacity, self.bvh.id, x, f.faces, f.point_start, f.point_end, *near, *found
         )
@@ -267,11 +306,8 @@ class FeatureContacts:
             self.launch_blocks(
                 k.collect_edges, capacity, self.bvh.id, x, f.edges, f.edge_start, f.face_edges, *near, *found
             )
-        self.stale.zero_()
-        wp.capture_if(self.untested, on_true=self.find_tangles)
-        self.walk(
-            self.k_tangles.mark_tangled, self.pair_count, self.pairs, self.tangle_count, self.tangles, self.tangled
-        )
+        self.pair_stale.zero_()
+        self.some_stale.zero_()
 
     def find_tangles(self) -> None:
         """Bodies that are inside each other from the start."""

@@ -1,9 +1,9 @@
 """The last word before anything moves: no feature passes through another in this substep, whatever the solver left.
 
-Each candidate that could touch is followed along its straight movement by conservative steps. Where they would come closer than a floor, an impulse along the normal at that time stops
-the approach. This changes what neighbours meet, so it is repeated until nothing is left to stop. What a few rounds do
-not stop is cut: its points make only the share of their movement that is safe. Velocities stay, so momentum does, and
-the next substep's contacts act on them.
+Each candidate that could touch is followed along its straight movement by conservative steps. Where it would come
+closer than a floor, an impulse along the normal at that time stops the approach. This changes what neighbours meet, so
+it is repeated until nothing is left to stop. What a few rounds do not stop is cut: its points make only the share of
+their movement that is safe. Velocities stay, so momentum does, and the next substep's contacts act on them.
 """
 
 import functools
@@ -261,7 +261,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                     if wp.static(dim == 3):
                                         place += u[wp.static(dim - 1)] * m.points[second[2]]
                                 easy = side_mobility(movers, a, place, normal, first[0], first[1], first[2], w)
-                                easy += side_mobility(movers, b, place, normal, second[0], second[1], second[2], u)
+                                easy += side_mobility(movers, b, place, -normal, second[0], second[1], second[2], u)
                                 speed = -wp.dot(coming, normal) / h
                                 if speed > real(0.0) and easy > real(0.0):
                                     p = (speed / easy) * normal

@@ -17,7 +17,7 @@ from turgor.kernel import Numbers, at
 __all__ = ["EDGE_EDGE", "URGENT", "VERTEX_FACE", "kernels"]
 
 VERTEX_FACE, EDGE_EDGE = 0, 1
-LIFE = 8.0  # substeps that lists should last at the present speeds
+LIFE = 16.0  # substeps that lists should last at the present speeds
 LEAST, MOST = 0.02, 0.3  # margin of a pair in edge lengths, where the speed allows
 FOLDING = 0.1  # edge lengths: movement within a body after which it may touch itself although it could not before
 FAR = 3.0e30
@@ -26,7 +26,7 @@ URGENT = -3.0e30  # in place of a sleep: this candidate had to be stopped, and m
 
 @functools.cache
 def kernels(n: Numbers) -> SimpleNamespace:
-    """measure_motion, judge, then (if stale) bound_bodies, bound_faces, list_pairs, collect_faces, collect_edges."""
+    """In the order of a substep; what follows `judge` only if something is stale."""
     real, vec, spin_type, dim, face = n.real, n.vec, n.spin, n.dim, n.face
     near = quick.kernels(n)
 
@@ -118,6 +118,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         travel: wp.array(dtype=real),
         reach: wp.array(dtype=real),  # travel at the end of this substep
         stale: wp.array(dtype=int),
+        pair_stale: wp.array(dtype=int),
+        some_stale: wp.array(dtype=int),
         edge_size: wp.array(dtype=real),
         deformed: wp.array(dtype=real),  # m: how far points can have moved within each body since `simple` was found
         doubt: wp.array(dtype=int),
@@ -135,7 +137,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             ahead = travel[at(p)] + real(1.1) * approach(mean, spread, at(ids[0]), at(ids[1]))
             reach[at(p)] = ahead
             if not (ahead <= margin[at(p)]):
-                stale[0] = 1
+                pair_stale[at(p)] = 1
+                some_stale[0] = 1
 
     @n.kernel(__name__)
     def bound_bodies(
@@ -150,6 +153,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         high: wp.array(dtype=vec),
         wandered: wp.array(dtype=real),
         room: wp.array(dtype=real),
+        made: wp.array(dtype=int),  # how often lists were made
     ):
         """Boxes of all contact bodies, enlarged by their thickness and by what they may move while the lists last."""
         c, lane = wp.tid()
@@ -178,6 +182,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             high[c] = highest
             wandered[c] = real(0.0)
             room[c] = free
+            if c == 0:
+                made[0] += 1
 
     @n.kernel(__name__)
     def bound_faces(
@@ -207,6 +213,73 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 return True
         return False
 
+    @wp.func
+    def fit_margin(step: real, edge: real) -> real:
+        """How much closer features may come before a pair's list is made anew, at an approach of `step` per substep."""
+        return wp.max(real(1.5) * step, wp.min(real(LIFE) * step, real(MOST) * edge)) + real(LEAST) * edge
+
+    @n.kernel(__name__)
+    def renew_pairs(
+        edge_size: wp.array(dtype=real),
+        mean: wp.array(dtype=vec),
+        spread: wp.array(dtype=real),
+        pair_count: wp.array(dtype=int),
+        pairs: wp.array(dtype=wp.vec2i),
+        margin: wp.array(dtype=real),
+        travel: wp.array(dtype=real),
+        reach: wp.array(dtype=real),
+        pair_stale: wp.array(dtype=int),
+        kept: wp.array(dtype=int),
+        stride: int,
+    ):
+        """New margins for stale pairs."""
+        if wp.tid() == 0:
+            kept[0] = 0
+        for k in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
+            p = at(k)
+            if pair_stale[p] != 0:
+                a = at(pairs[p][0])
+                b = at(pairs[p][1])
+                step = approach(mean, spread, a, b)
+                travel[p] = real(0.0)
+                reach[p] = real(1.1) * step
+                margin[p] = fit_margin(step, wp.min(edge_size[a], edge_size[b]))
+
+    @n.kernel(__name__)
+    def sift(
+        pair_stale: wp.array(dtype=int),
+        count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        asleep: wp.array(dtype=real),
+        kept: wp.array(dtype=int),
+        kept_candidates: wp.array(dtype=wp.vec4i),
+        kept_asleep: wp.array(dtype=real),
+        stride: int,
+    ):
+        """Set the candidates of pairs that are not stale aside."""
+        for c in range(wp.tid(), wp.min(count[0], candidates.shape[0]), stride):
+            if pair_stale[at(candidates[at(c)][0])] == 0:
+                slot = at(wp.atomic_add(kept, 0, 1))
+                kept_candidates[slot] = candidates[at(c)]
+                kept_asleep[slot] = asleep[at(c)]
+
+    @n.kernel(__name__)
+    def put_back(
+        kept: wp.array(dtype=int),
+        kept_candidates: wp.array(dtype=wp.vec4i),
+        kept_asleep: wp.array(dtype=real),
+        count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        asleep: wp.array(dtype=real),
+        stride: int,
+    ):
+        """What was set aside is the list now."""
+        if wp.tid() == 0:
+            count[0] = kept[0]
+        for c in range(wp.tid(), kept[0], stride):
+            candidates[at(c)] = kept_candidates[at(c)]
+            asleep[at(c)] = kept_asleep[at(c)]
+
     @n.kernel(__name__)
     def list_pairs(
         per_world: int,
@@ -223,6 +296,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         margin: wp.array(dtype=real),
         travel: wp.array(dtype=real),
         reach: wp.array(dtype=real),
+        pair_stale: wp.array(dtype=int),
         overflow: wp.array(dtype=int),
     ):
         """Pairs of bodies with overlapping boxes, each once; pairs of rigid bodies are not ours."""
@@ -237,12 +311,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     slot = wp.atomic_add(pair_count, 0, 1)
                     if slot < pairs.shape[0]:
                         step = approach(mean, spread, a, b)
-                        edge = wp.min(edge_size[a], edge_size[b])
                         pairs[slot] = wp.vec2i(a, b)
                         travel[slot] = real(0.0)
                         reach[slot] = real(1.1) * step
-                        longest = wp.max(real(1.5) * step, wp.min(real(LIFE) * step, real(MOST) * edge))
-                        margin[slot] = longest + real(LEAST) * edge
+                        margin[slot] = fit_margin(step, wp.min(edge_size[a], edge_size[b]))
+                        pair_stale[slot] = 1
                     else:
                         overflow[0] = 1
 
@@ -255,6 +328,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         high: wp.array(dtype=vec),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
+        pair_stale: wp.array(dtype=int),
         across: wp.array(dtype=vec),
         near_end: wp.array(dtype=real),
         far_end: wp.array(dtype=real),
@@ -263,7 +337,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         first ends: what is near the other body lies in the slab between (an easy and strong filter for round bodies).
         """
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]):
+        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0:
             ids = pairs[pair]
             a = ids[0]
             b = ids[1]
@@ -322,6 +396,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         thickness: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
+        pair_stale: wp.array(dtype=int),
         margin: wp.array(dtype=real),
         across: wp.array(dtype=vec),
         near_end: wp.array(dtype=real),
@@ -333,7 +408,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """Points of each body of a pair near faces of the other."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]):
+        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0:
             ids = pairs[pair]
             sides = 2
             if ids[0] == ids[1]:
@@ -374,6 +449,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         bound_bodies=bound_bodies,
         bound_faces=bound_faces,
         list_pairs=list_pairs,
+        renew_pairs=renew_pairs,
+        sift=sift,
+        put_back=put_back,
         slab_pairs=slab_pairs,
         collect_faces=collect_faces,
         approach=approach,
@@ -393,6 +471,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         thickness: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
+        pair_stale: wp.array(dtype=int),
         margin: wp.array(dtype=real),
         across: wp.array(dtype=vec),
         near_end: wp.array(dtype=real),
@@ -404,7 +483,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """Edges of the first body of a pair near edges of the second, found through the faces that own them."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]):
+        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0:
             ids = pairs[pair]
             a = ids[0]
             b = ids[1]

@@ -306,7 +306,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     give_way = real(0.0)
                     if counts:
                         give_way = side_mobility(m, rigids[0], place, normal, first[0], first[1], first[2], w)
-                        give_way += side_mobility(m, rigids[1], place, normal, second[0], second[1], second[2], u)
+                        give_way += side_mobility(m, rigids[1], place, -normal, second[0], second[1], second[2], u)
                     if give_way > real(0.0):
                         slot = wp.atomic_add(rows.count, 0, 1)
                         if slot < rows.pair.shape[0]:

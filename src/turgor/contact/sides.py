@@ -37,6 +37,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         points: wp.array(dtype=vec)  # soft vertices, then points of rigid bodies
         v: wp.array(dtype=vec)
         inverse_mass: wp.array(dtype=real)  # of the soft vertices
+        pressed: wp.array(dtype=vec)  # normal of the wall that a soft vertex is pressed against, or zero
         x: wp.array(dtype=vec)  # rigid bodies
         rigid_v: wp.array(dtype=vec)
         angular: wp.array(dtype=spin_type)
@@ -60,16 +61,23 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         return total
 
     @wp.func
+    def yielding(m: Movers, i: int, p: vec) -> vec:
+        """Change of velocity of a soft point by an impulse; what presses it against a wall goes into the wall."""
+        wall = m.pressed[at(i)]
+        into = wp.min(wp.dot(p, wall), real(0.0))
+        return m.inverse_mass[at(i)] * (p - into * wall)
+
+    @wp.func
     def side_mobility(m: Movers, rigid: int, place: vec, direction: vec, i: int, j: int, k: int, w: vec) -> real:
-        """Velocity that a unit impulse gives to the contact point: sum of w²/m, or 1/m and inertia."""
+        """Velocity along a direction that a unit impulse along it gives to the contact point."""
         if rigid >= 0:
             return mobility(m.rigid_mass[rigid], m.world_inertia[rigid], place - m.x[rigid], direction)
-        total = w[0] * w[0] * m.inverse_mass[at(i)]
+        total = w[0] * w[0] * wp.dot(yielding(m, i, direction), direction)
         if w[1] != real(0.0):
-            total += w[1] * w[1] * m.inverse_mass[at(j)]
+            total += w[1] * w[1] * wp.dot(yielding(m, j, direction), direction)
         if wp.static(dim == 3):
             if w[2] != real(0.0):
-                total += w[2] * w[2] * m.inverse_mass[at(k)]
+                total += w[2] * w[2] * wp.dot(yielding(m, k, direction), direction)
         return total
 
     if parallel:
@@ -149,12 +157,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         if rigid >= 0:
             give_rigid(m, rigid, p, place)
         else:
-            give(m, i, (w[0] * m.inverse_mass[at(i)]) * p)
+            give(m, i, w[0] * yielding(m, i, p))
             if w[1] != real(0.0):
-                give(m, j, (w[1] * m.inverse_mass[at(j)]) * p)
+                give(m, j, w[1] * yielding(m, j, p))
             if wp.static(dim == 3):
                 if w[2] != real(0.0):
-                    give(m, k, (w[2] * m.inverse_mass[at(k)]) * p)
+                    give(m, k, w[2] * yielding(m, k, p))
 
     if n.dim == 2:
 

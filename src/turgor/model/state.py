@@ -72,6 +72,7 @@ class State:
 
         # between kick and move, in scenes where bodies touch
         self.move, self.v_free = vectors(count), vectors(count)  # m; m/s: velocity before contact
+        self.pressed = vectors(count)  # normal of the wall that a vertex is pressed against, or zero
         self.touchy = ints(1)  # whether a lone body could touch itself
 
         # Runge-Kutta stages

@@ -92,7 +92,7 @@ class Surfaces:
             rows = [np.where(table < 0, -1, table + base + world * stride) for world in range(model.worlds)]
             return np.concatenate(rows).astype(np.int32)
 
-        def repeated(values: IntArray, step: int) -> IntArray:
+        def repeated(values: Any, step: int) -> IntArray:
             return np.concatenate([_shifted(values, world * step) for world in range(model.worlds)])
 
         face_type = model.numbers.face

@@ -102,14 +102,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
         share = scale[r]
         h = share * dt[0]
         here = q[r]
+        ahead = h * v[r]
         if inverse_mass[r] > real(0.0):
             here = free_turn(here, inverse_inertia[r], angular[r], h)
+            if share < real(1.0):  # what is jammed does not gather speed
+                v[r] = share * v[r]
+                angular[r] = share * angular[r]
             here = turned(here, push_turn[r], share)
             spin[r] = spin_of(here, inverse_inertia[r], angular[r])
         else:
             here = turned(here, spin[r], h)
         q[r] = here
-        x[r] = x[r] + h * v[r] + share * push_move[r]
+        x[r] = x[r] + ahead + share * push_move[r]
         push_move[r] = vec()
         push_turn[r] = spin_type(real(0.0))
         scale[r] = real(1.0)

@@ -105,13 +105,13 @@ class Touch:
         m, s = self.model, self.state
         self.launch(
             self.k_parts.meet, self.count, s.x, s.v, s.move, m.body, m.inverse_mass, m.friction, m.restitution, *walls,
-            s.dt, s.dissipated, s.work,
+            s.dt, s.pressed, s.dissipated, s.work,
         )  # fmt: skip
 
     def move(self) -> None:
         s, r = self.state, self.rigids
         scale = self.scale if self.features is None else self.features.scale
-        self.launch(self.k_parts.shift, self.count, s.move, scale, s.x)
+        self.launch(self.k_parts.shift, self.count, s.move, scale, s.x, s.v)
         if r.total:
             self.launch(
                 self.k_drive.move_bodies, r.total, s.dt, r.inverse_mass, r.inverse_inertia, r.v, r.angular,

@@ -52,7 +52,9 @@ def _on_walls(sim: Simulation) -> Touches:
     """Soft vertices on walls."""
     m, walls = sim.model, sim.model.walls
     x = np.asarray(sim.state.x.numpy(), np.float64)
-    owner = np.concatenate([np.full(len(walls.index[wall.name]), k) for k, wall in enumerate(walls.scene)] or [[]])
+    owner = np.concatenate(
+        [np.full(len(walls.index[wall.name]), k) for k, wall in enumerate(walls.scene)] or [np.zeros(0)]
+    )
     resolution = 1e-5 * max([part.size for part in m.parts], default=0.0)
     body = np.tile(m.body_host, sim.worlds).astype(np.int64)
     world = np.repeat(np.arange(sim.worlds), m.vertices)
@@ -91,7 +93,8 @@ def _between_rigids(
     """What the rigid solver found: pairs of rigid bodies, and rigid bodies on walls."""
     soft, per_world = len(sim.model.parts), max(sim.model.rigids.count, 1)
     wall_of = np.concatenate(
-        [np.full(len(sim.model.walls.index[wall.name]), k) for k, wall in enumerate(sim.model.walls.scene)] or [[]]
+        [np.full(len(sim.model.walls.index[wall.name]), k) for k, wall in enumerate(sim.model.walls.scene)]
+        or [np.zeros(0)]
     ).astype(np.int64)
     first, second = np.asarray(found["first"], np.int64), np.asarray(found["second"], np.int64)
     wall = np.asarray(found["wall"], np.int64)

@@ -90,12 +90,14 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         wall_friction: wp.array(dtype=real),
         wall_restitution: wp.array(dtype=real),
         dt: wp.array(dtype=real),
+        pressed: wp.array(dtype=vec),
         dissipated: wp.array(dtype=wp.float64),
         work: wp.array(dtype=wp.float64),
     ):
-        """Velocities and displacements after the walls."""
+        """Velocities and displacements after the walls; and the normal of the wall that a point ends on, or zero."""
         i = at(wp.tid())
         m1 = inverse_mass[i]
+        against = vec()
         if m1 > real(0.0):
             b = at(body[i])
             velocity = v[i]
@@ -105,16 +107,24 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
                 wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
             )  # fmt: skip
             v[i] = velocity
+            if wp.length_sq(asked - move[i]) > real(0.0):
+                for w in range(wall_normal.shape[0]):
+                    off = wp.dot(x[i] + asked - wall_point[w], wall_normal[w])
+                    if off <= real(1.0e-3) * wp.length(asked) + wp.static(real(n.tiny)):
+                        against = wall_normal[w]
             move[i] = asked
             if wp.static(ledger):
                 dissipated[b] += wp.float64((real(0.5) * (before - wp.dot(velocity, velocity)) + drive) / m1)
                 work[b] += wp.float64(drive / m1)
+        pressed[i] = against
 
     @n.kernel(variant)
-    def shift(move: wp.array(dtype=vec), scale: wp.array(dtype=real), x: wp.array(dtype=vec)):
-        """The displacement is made, or the share of it that is safe."""
+    def shift(move: wp.array(dtype=vec), scale: wp.array(dtype=real), x: wp.array(dtype=vec), v: wp.array(dtype=vec)):
+        """The displacement is made, or the share of it that is safe: what is jammed does not gather speed."""
         i = at(wp.tid())
         x[i] = x[i] + scale[i] * move[i]
+        if scale[i] < real(1.0):
+            v[i] = scale[i] * v[i]
 
     @n.kernel(variant)
     def tick(
