@@ -59,7 +59,9 @@ def momentum(sim):
 # --- collisions
 
 
-CASES = [(kind, offset, friction) for kind in ("soft", "box", "ball") for offset in (0.0, 0.35) for friction in (0.0, 0.6)]
+CASES = [
+    (kind, offset, friction) for kind in ("soft", "box", "ball") for offset in (0.0, 0.35) for friction in (0.0, 0.6)
+]
 
 
 @pytest.mark.req("X1")
@@ -134,7 +136,12 @@ def test_slope(static, degrees, slides):
     down, up = np.array([math.cos(angle), 0.0, -math.sin(angle)]), np.array([math.sin(angle), 0.0, math.cos(angle)])
     scene = turgor.Scene(gravity=(0.0, 0.0, -G))
     scene.add_rigid_body(
-        shapes.box((8.0, 2.0, 0.2)), name="slope", rotation=(0.0, angle, 0.0), kind="static", collider=static, friction=mu
+        shapes.box((8.0, 2.0, 0.2)),
+        name="slope",
+        rotation=(0.0, angle, 0.0),
+        kind="static",
+        collider=static,
+        friction=mu,
     )
     scene.add_soft_body(
         shapes.box((0.8, 0.8, 0.3), subdivisions=3),

@@ -112,7 +112,7 @@ def test_a_wall_that_advances_throws(e):
     """A point that rests gets (1 + e) times the speed of the wall that hits it."""
     scene = free(gravity=0.0, springs=Springs(0.0), gas=None)
     scene.add_plane(point=(0, 0, -0.51), normal=(0, 0, 1), velocity=(0, 0, 3.0), restitution=e, friction=0.0)
-    sim = advanced(turgor.Simulation(scene, substeps=16), 60)
+    sim = advanced(turgor.Simulation(scene, substeps=16, contact="none"), 60)  # the points pass each other
     np.testing.assert_allclose(sim["ball"].velocities, np.tile((0, 0, 3.0 * (1 + e)), (42, 1)), rtol=1e-5, atol=1e-5)
 
 

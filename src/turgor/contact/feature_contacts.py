@@ -51,7 +51,6 @@ class FeatureContacts:
             "pair_count",
             "candidate_count",
             "stale",
-            "overflow",
             "rounds",
             "again",
             "doubt",
@@ -62,19 +61,17 @@ class FeatureContacts:
             "kept",
         ):
             setattr(self, name, self._zeros(1, wp.int32))
+        self.overflow = self._zeros(5, wp.int32)  # a flag, then how much was needed of each list that was too short
         self.scale, self.next_scale = self._zeros(self.soft, n.real), self._zeros(self.soft, n.real)
         self.next_rigid_scale = self._zeros(self.rigid, n.real)
         self.lowers = self._zeros(len(surfaces.faces), wp.vec3f)
         self.uppers = self._zeros(len(surfaces.faces), wp.vec3f)
-        size = 4 * self.total + 64
-        self.tangles, self.way_out = self._zeros(size, wp.vec2i), self._zeros(size, n.vec)
-        self.way_speed, self.freed = self._zeros(size, n.real), self._zeros(size, wp.int32)
         radii = [0.0] * surfaces.soft + [collider.radius for collider in model.rigids.collision]
         self.radius = model.real_array(np.tile(radii, model.worlds))  # m, of contact bodies
         self._bound_faces()
         self.bvh = wp.Bvh(self.lowers, self.uppers, groups=surfaces.face_body)
         self.capacity = {"pairs": 8 * self.total + 64, "candidates": 4 * surfaces.points + 1024,
-                         "rows": surfaces.points + 1024}  # fmt: skip
+                         "rows": surfaces.points + 1024, "tangles": 4 * self.total + 64}  # fmt: skip
         self._allocate()
         self.forget()
 
@@ -97,7 +94,6 @@ class FeatureContacts:
     pair_count: Any
     candidate_count: Any
     stale: Any
-    overflow: Any
     rounds: Any
     again: Any
 
@@ -110,6 +106,8 @@ class FeatureContacts:
         self.pairs = self._zeros(size["pairs"], wp.vec2i)
         self.margin, self.travel = self._zeros(size["pairs"], n.real), self._zeros(size["pairs"], n.real)
         self.reach, self.tangled = self._zeros(size["pairs"], n.real), self._zeros(size["pairs"], wp.int32)
+        self.tangles, self.way_out = self._zeros(size["tangles"], wp.vec2i), self._zeros(size["tangles"], n.vec)
+        self.way_speed, self.freed = self._zeros(size["tangles"], n.real), self._zeros(size["tangles"], wp.int32)
         self.pair_stale = self._zeros(size["pairs"], wp.int32)
         self.kept_candidates = self._zeros(size["candidates"], wp.vec4i)
         self.kept_asleep = self._zeros(size["candidates"], n.real)
@@ -163,14 +161,12 @@ class FeatureContacts:
 
     def fit(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         """Capacities of saved lists."""
-        self.capacity |= {"pairs": len(arrays["pairs"]), "candidates": len(arrays["candidates"])}
+        self.capacity |= {name: len(arrays[name]) for name in ("pairs", "candidates", "tangles")}
         self._allocate()
 
     def grow(self) -> None:
-        """Larger buffers where one was too small; the overflow flag says which."""
-        needed = {"pairs": self.pair_count, "candidates": self.candidate_count, "rows": self.rows.count}
-        for name, count in needed.items():
-            wanted = int(count.numpy()[0])
+        """Larger buffers where one was too small: behind the flag, `overflow` says how much was needed of each."""
+        for name, wanted in zip(("pairs", "candidates", "rows", "tangles"), self.overflow.numpy()[1:], strict=True):
             if wanted > self.capacity[name]:
                 self.capacity[name] = int(1.5 * wanted) + 64
         self._allocate()

@@ -318,6 +318,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         pair_stale[slot] = 1
                     else:
                         overflow[0] = 1
+                        wp.atomic_max(overflow, 1, slot + 1)
 
     @n.kernel(__name__)
     def slab_pairs(
@@ -382,7 +383,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             candidates[slot] = wp.vec4i(pair, first, second, kind)
             asleep[slot] = sleep
         else:
-            overflow[0] = 2
+            overflow[0] = 1
+            wp.atomic_max(overflow, 2, slot + 1)
 
     @n.kernel(__name__)
     def collect_faces(

@@ -357,6 +357,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                             count_side(m, rigids[0], first[0], first[1], first[2], w)
                             count_side(m, rigids[1], second[0], second[1], second[2], u)
                         else:
-                            overflow[0] = 3
+                            overflow[0] = 1
+                            wp.atomic_max(overflow, 3, slot + 1)
 
     return SimpleNamespace(Rows=Rows, make_rows=make_rows)

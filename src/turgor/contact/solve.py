@@ -92,7 +92,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         along = wp.normalize(slip)
                         easy = side_mobility(m, rigid[0], place, -along, first[0], first[1], first[2], w)
                         easy += side_mobility(m, rigid[1], place, along, second[0], second[1], second[2], u)
-                        yields = effective / (rows.mass[row] * easy)
+                        if easy > real(0.0):  # else there is no slip
+                            yields = effective / (rows.mass[row] * easy)
                     wanted = rub - yields * slip
                     wanted -= wp.dot(wanted, normal) * normal
                     size = wp.length(wanted)

@@ -187,7 +187,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     if slot < tangles.shape[0]:
                         tangles[slot] = ids
                     else:
-                        overflow[0] = 4
+                        overflow[0] = 1
+                        wp.atomic_max(overflow, 4, slot + 1)
 
     @n.kernel(variant)
     def mark_tangled(

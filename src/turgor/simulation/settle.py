@@ -3,20 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import UnstableError
-from turgor.scene.data import SoftBody, Springs
+from turgor.scene.data import SoftBody, Springs, rotation_matrix
 from turgor.scene.scene import Scene
 from turgor.simulation.body import BodyView
 
-__all__ = ["settled_positions"]
+if TYPE_CHECKING:
+    from turgor.simulation.simulation import Simulation
+
+__all__ = ["settle", "settled_positions"]
 
 STEPS = 6000  # at most
 TOLERANCE = 1e-4  # of the largest force on a vertex at the start
 ALPHA, SHRINK, DELAY = 0.1, 0.99, 5  # FIRE's own constants
+
+
+def settle(sim: Simulation) -> None:
+    """Relax bodies that are to start in equilibrium (settled=True), each alone; those that are alike only once."""
+    known: dict[str, npt.NDArray[np.float64]] = {}
+    for body in sim.model.bodies:
+        if isinstance(body, SoftBody) and body.settled:
+            origin = (0.0,) * body.dim
+            turn = 0.0 if body.dim == 2 else origin
+            glued = sim[body.name].glued
+            held = tuple(np.union1d(body.pinned, glued).tolist())
+            alike = replace(body, at=origin, rotation=turn, velocity=origin, spin=turn, pins=held, color=None)
+            key = repr((replace(alike, name="alike"), alike.shape.recipe))
+            if key not in known:
+                known[key] = settled_positions(alike, glued)
+            sim[body.name].positions = known[key] @ rotation_matrix(body.rotation).T + np.array(body.at)
 
 
 def settled_positions(body: SoftBody, glued: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
@@ -35,10 +55,10 @@ def settled_positions(body: SoftBody, glued: npt.NDArray[np.int32]) -> npt.NDArr
     )  # fmt: skip
     scene = Scene(dim=body.dim, gravity=zero, name="settle")
     scene.add(still)
-    probe = Simulation(scene, precision="double", solver="symplectic", fps=240)
+    probe = Simulation(scene, precision="double", solver="symplectic", fps=240, contact="none")
     probe.step()
     frame = float(probe.state.step_bound.numpy().min())  # as short as one stable step
-    sim = Simulation(scene, precision="double", solver="symplectic", fps=1.0 / frame)
+    sim = Simulation(scene, precision="double", solver="symplectic", fps=1.0 / frame, contact="none")
     view: BodyView = sim[body.name]
     free = np.ones((len(body.shape.vertices), 1))
     free[still.pinned] = 0.0

@@ -31,6 +31,7 @@ from turgor.simulation.frame import Frame, Layout
 from turgor.simulation.outputs import Record, as_list, opened
 from turgor.simulation.progress import Progress, shown
 from turgor.simulation.rigid_view import RigidView
+from turgor.simulation.settle import settle
 from turgor.simulation.step import Step
 from turgor.simulation.touching import ContactEvent, Listeners, contacts_of
 from turgor.solvers.frame import FINE
@@ -103,7 +104,7 @@ class Simulation:
         self._views |= {body.name: RigidView(self, index) for index, body in enumerate(scene.rigid_bodies)}
         self._forces: FloatArray | None = None  # also says that volume and pressure are of now
         self._listeners = Listeners()
-        self._settle()
+        settle(self)
         self._built = True
 
     def __setattr__(self, key: str, value: Any) -> None:
@@ -388,11 +389,3 @@ class Simulation:
         values = np.asarray(array.numpy(), np.float64)
         values = values.reshape(self.worlds, self.model.vertices, *values.shape[1:])[:, self.model.internal]
         return np.asarray(values[0] if self.worlds == 1 else values)
-
-    def _settle(self) -> None:
-        """Relax bodies that are to start in equilibrium (settled=True), each alone, without gravity and walls."""
-        from turgor.simulation.settle import settled_positions
-
-        for body in self.model.bodies:
-            if isinstance(body, SoftBody) and body.settled:
-                self[body.name].positions = settled_positions(body, self[body.name].glued)

@@ -19,6 +19,7 @@ import warp as wp
 
 from turgor.contact import walls
 from turgor.diagnose import losses
+from turgor.errors import UnstableError
 from turgor.forces import bending, gas, gather, pressure, springs, volumes, wind
 from turgor.model.model import BLOCK, Model
 from turgor.model.state import State
@@ -29,6 +30,8 @@ from turgor.solvers.schemes import Scheme
 __all__ = ["Step"]
 
 FloatArray = npt.NDArray[np.float64]
+
+GROWTHS = 32  # times that contact buffers may grow in one frame
 
 
 class Step:
@@ -84,11 +87,14 @@ class Step:
             return
         self.prepare()
         wp.capture_launch(self.graph)
-        while self.touch is not None and self.touch.made_room():
+        for _ in range(GROWTHS):
+            if self.touch is None or not self.touch.made_room():
+                return
             self.graph = None
             self.state.status.zero_()
             self.prepare()
             wp.capture_launch(self.graph)
+        raise UnstableError(f"contact needs ever more memory at t = {float(self.state.clock.numpy()[0]):.4g} s")
 
     def prepare(self) -> None:
         """Compile the kernels and record the frame, if that has not been done."""

@@ -144,7 +144,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if i < x.shape[0]:
             b = at(body[i])
             far = x[i] - x[at(reference[b])]
-            if not (wp.dot(far, far) <= size[b] * size[b] * real(SIZE_LIMIT * SIZE_LIMIT)) or not wp.isfinite(v[i]):
+            lost = not (wp.dot(far, far) <= size[b] * size[b] * real(SIZE_LIMIT * SIZE_LIMIT))
+            if (lost or not wp.isfinite(v[i])) and status[0] == wp.static(FINE):  # the first body is named
                 status[0] = wp.static(NOT_FINITE)
                 status[1] = b
 
