@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.contact import limit, nearby, rows, sides, simple, solve, tangles
+from turgor.contact import limit, nearby, rows, sides, simple, slabs, solve, tangles
 from turgor.model.model import Model
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
@@ -36,7 +36,7 @@ class FeatureContacts:
         self.model, self.state, self.surfaces = model, state, surfaces
         self.device = model.device
         n, self.parallel = model.numbers, model.device.is_cuda
-        self.k_near, self.k_simple = nearby.kernels(n), simple.kernels(n)
+        self.k_near, self.k_simple, self.k_slabs = nearby.kernels(n), simple.kernels(n), slabs.kernels(n)
         self.k_sides, self.k_rows = sides.kernels(n, self.parallel), rows.kernels(n, self.parallel)
         self.k_solve, self.k_limit = solve.kernels(n, self.parallel), limit.kernels(n, self.parallel)
         self.k_tangles = tangles.kernels(n, self.parallel)
@@ -59,6 +59,7 @@ class FeatureContacts:
             "made",
             "some_stale",
             "kept",
+            "tree_wanted",
         ):
             setattr(self, name, self._zeros(1, wp.int32))
         self.overflow = self._zeros(5, wp.int32)  # a flag, then how much was needed of each list that was too short
@@ -91,6 +92,7 @@ class FeatureContacts:
     made: Any
     some_stale: Any
     kept: Any
+    tree_wanted: Any
     pair_count: Any
     candidate_count: Any
     stale: Any
@@ -109,6 +111,8 @@ class FeatureContacts:
         self.tangles, self.way_out = self._zeros(size["tangles"], wp.vec2i), self._zeros(size["tangles"], n.vec)
         self.way_speed, self.freed = self._zeros(size["tangles"], n.real), self._zeros(size["tangles"], wp.int32)
         self.pair_stale = self._zeros(size["pairs"], wp.int32)
+        self.slab_lists = self._zeros(6 * slabs.LENGTH * size["pairs"], wp.int32)
+        self.slab_counts, self.by_tree = self._zeros(6 * size["pairs"], wp.int32), self._zeros(size["pairs"], wp.int32)
         self.kept_candidates = self._zeros(size["candidates"], wp.vec4i)
         self.kept_asleep = self._zeros(size["candidates"], n.real)
         self.across = self._zeros(size["pairs"], n.vec)
@@ -283,18 +287,38 @@ class FeatureContacts:
         self.gather()
 
     def gather(self) -> None:
-        """Candidates of all stale pairs, by a BVH over the faces."""
+        """Candidates of all stale pairs: by comparing short lists, or by a BVH over the faces."""
+        f, k, x = self.surfaces, self.k_slabs, self.state.points
+        capacity = self.capacity["pairs"]
+        slabs = (self.across, self.near_end, self.far_end)
+        stale_pairs = (self.pair_count, self.pairs, self.pair_stale)
+        lists = (self.slab_lists, self.slab_counts)
+        self.slab_counts.zero_()
+        self.launch_blocks(
+            self.k_near.slab_pairs, capacity, x, f.point_start, f.point_end, self.low, self.high, *stale_pairs, *slabs
+        )
+        self.launch_blocks(
+            k.fill_slabs, capacity, x, f.point_start, f.point_end, f.faces, f.edges, f.around_start, f.around,
+            f.spokes_start, f.spokes, f.thickness, *stale_pairs, self.margin, *slabs, *lists,
+        )  # fmt: skip
+        self.walk(k.choose_way, *stale_pairs, self.slab_counts, self.by_tree, self.tree_wanted)
+        self.launch_blocks(
+            k.cross_slabs, capacity, x, f.faces, f.edges, f.thickness, *stale_pairs, self.margin, *lists, self.by_tree,
+            self.candidate_count, self.candidates, self.asleep, self.overflow,
+        )  # fmt: skip
+        wp.capture_if(self.tree_wanted, on_true=self.gather_by_tree)
+        self.pair_stale.zero_()
+        self.some_stale.zero_()
+
+    def gather_by_tree(self) -> None:
+        """Candidates of large bodies, and of bodies with themselves."""
         f, k, x = self.surfaces, self.k_near, self.state.points
         self._bound_faces()
         self.bvh.refit()
-        slabs = (self.across, self.near_end, self.far_end)
-        stale_pairs = (self.pair_count, self.pairs, self.pair_stale)
-        near = (self.low, self.high, f.thickness, *stale_pairs, self.margin, *slabs)
+        near = (self.low, self.high, f.thickness, self.pair_count, self.pairs, self.by_tree, self.margin)
+        near += (self.across, self.near_end, self.far_end)
         found = (self.candidate_count, self.candidates, self.asleep, self.overflow)
         capacity = self.capacity["pairs"]
-        self.launch_blocks(
-            k.slab_pairs, capacity, x, f.point_start, f.point_end, self.low, self.high, *stale_pairs, *slabs
-        )
         self.launch_blocks(
             k.collect_faces, capacity, self.bvh.id, x, f.faces, f.point_start, f.point_end, *near, *found
         )
@@ -302,8 +326,7 @@ class FeatureContacts:
             self.launch_blocks(
                 k.collect_edges, capacity, self.bvh.id, x, f.edges, f.edge_start, f.face_edges, *near, *found
             )
-        self.pair_stale.zero_()
-        self.some_stale.zero_()
+        self.tree_wanted.zero_()
 
     def find_tangles(self) -> None:
         """Bodies that are inside each other from the start."""

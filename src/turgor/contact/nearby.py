@@ -398,7 +398,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         thickness: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
-        pair_stale: wp.array(dtype=int),
+        by_tree: wp.array(dtype=int),
         margin: wp.array(dtype=real),
         across: wp.array(dtype=vec),
         near_end: wp.array(dtype=real),
@@ -410,7 +410,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """Points of each body of a pair near faces of the other."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0:
+        if pair < wp.min(pair_count[0], pairs.shape[0]) and by_tree[pair] != 0:
             ids = pairs[pair]
             sides = 2
             if ids[0] == ids[1]:
@@ -457,6 +457,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         slab_pairs=slab_pairs,
         collect_faces=collect_faces,
         approach=approach,
+        face_distance=face_distance,
+        add=add,
     )
     if dim == 2:
         return shared
@@ -473,7 +475,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         thickness: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
-        pair_stale: wp.array(dtype=int),
+        by_tree: wp.array(dtype=int),
         margin: wp.array(dtype=real),
         across: wp.array(dtype=vec),
         near_end: wp.array(dtype=real),
@@ -485,7 +487,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """Edges of the first body of a pair near edges of the second, found through the faces that own them."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0:
+        if pair < wp.min(pair_count[0], pairs.shape[0]) and by_tree[pair] != 0:
             ids = pairs[pair]
             a = ids[0]
             b = ids[1]

@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
+from turgor.model.topology import compressed_rows
+
 if TYPE_CHECKING:
     from turgor.model.model import Model
 
@@ -95,8 +97,16 @@ class Surfaces:
         def repeated(values: Any, step: int) -> IntArray:
             return np.concatenate([_shifted(values, world * step) for world in range(model.worlds)])
 
+        face_points, edge_points = points("faces", "face"), points("edges", "edge")[:, :2]
+        around = np.repeat(np.arange(len(face_points), dtype=np.int32), dim)
+        once = np.unique(np.stack([face_points.ravel(), around], axis=1), axis=0)  # repeated corners count once
+        rows = compressed_rows(once[:, 0], once[:, 1], self.points)
+        self.around_start, self.around = model.int_array(rows[0]), model.int_array(rows[1])  # faces at each point
+        spokes = np.repeat(np.arange(len(edge_points), dtype=np.int32), 2)
+        rows = compressed_rows(edge_points.ravel(), spokes, self.points)
+        self.spokes_start, self.spokes = model.int_array(rows[0]), model.int_array(rows[1])  # edges at each point
         face_type = model.numbers.face
-        self.faces = model.index_array(points("faces", "face"), face_type)
+        self.faces = model.index_array(face_points, face_type)
         self.opposite = model.index_array(points("opposite", "face"), face_type)
         self.owns = model.int_array(np.tile(joined["owns"], model.worlds))
         self.face_body = model.int_array(repeated(bodies["face"], self.bodies))
