@@ -19,7 +19,7 @@ __all__ = ["PATIENCE", "kernels"]
 
 KEPT = 0.1  # share of the present gap that must be left, where that is less than the floor
 FLOOR = 0.05  # share of the skins that must be left between surfaces
-ROUNDS = 12  # looks along a movement; what is not decided then ends there, which is safe
+ROUNDS = 40  # looks along a movement; what is not decided then ends there, which is safe
 PATIENCE = 6  # rounds of impulses before movements are cut
 HOLDING = 12  # round from which on points are held where they are
 LAST = 24  # round
@@ -70,12 +70,22 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         return wp.min(pa, pb) - wp.max(pc, pd)
 
     @wp.func
+    def closing(kind: int, w: vec, u: vec, ma: vec, mb: vec, mc: vec, md: vec) -> vec:
+        """Movement of the first contact point against the second."""
+        if wp.static(dim == 2):
+            return ma - u[0] * mb - u[1] * mc
+        if kind == wp.static(nearby.VERTEX_FACE):
+            return ma - u[0] * mb - u[1] * mc - u[wp.static(dim - 1)] * md
+        return w[0] * ma + w[1] * mb - u[0] * mc - u[1] * md
+
+    @wp.func
     def safe_share(kind: int, a: vec, b: vec, c: vec, d: vec, ma: vec, mb: vec, mc: vec, md: vec, round_off: real,
                    enough: real):  # fmt: skip
         """(share of the movements that may be made, weights of both sides and direction of the gap there).
 
         Along the direction n of the gap, the way between the features is a concave function of time, so it stays above
-        its chord to the end of the movement: that far one can go, and look again.
+        its chord to the end of the movement: that far one can go, and look again. What slides along at the least gap
+        may use half of it.
         round_off: radii of round bodies; enough: the gap that must be left, unless the features are closer already.
         """
         share = real(0.0)
@@ -94,9 +104,11 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             end = clearance(kind, n, a + ma, b + mb, c + mc, d + md) - round_off
             if end >= least:
                 return real(1.0), w, u, gap
-            if turn > 0 and way <= real(1.01) * least:
+            if way < least and wp.dot(closing(kind, w, u, ma, mb, mc, md), n) < real(0.0):
                 return share, w, u, gap
-            share += (real(1.0) - share) * wp.max(way - most_of * least, real(0.0)) / (way - end)
+            if way <= real(0.51) * least:
+                return share, w, u, gap
+            share += (real(1.0) - share) * (way - real(0.5) * least) / (way - end)
             if share >= real(1.0):
                 return real(1.0), w, u, gap
             w, u, gap = meeting(kind, a + share * ma, b + share * mb, c + share * mc, d + share * md)
@@ -244,16 +256,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                 first = wp.vec3i(i, j, j)
                                 second = wp.vec3i(k, l, l)
                                 place = m.points[i] * w[0] + m.points[j] * w[1]
-                                coming = ma * w[0] + mb * w[1]
                                 if kind == wp.static(nearby.VERTEX_FACE):
                                     first = wp.vec3i(i, i, i)
                                     second = wp.vec3i(j, k, l)
                                     place = m.points[i]
-                                    coming = ma - u[0] * mb - u[1] * mc
-                                    if wp.static(dim == 3):
-                                        coming -= u[wp.static(dim - 1)] * md
-                                else:
-                                    coming -= u[0] * mc + u[1] * md
                                 a = m.rigid_index[m.point_body[i]]
                                 b = m.rigid_index[m.point_body[k]]
                                 if a >= 0:  # impulses on rigid bodies act where the soft side is
@@ -262,7 +268,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                         place += u[wp.static(dim - 1)] * m.points[second[2]]
                                 easy = side_mobility(movers, a, place, normal, first[0], first[1], first[2], w)
                                 easy += side_mobility(movers, b, place, -normal, second[0], second[1], second[2], u)
-                                speed = -wp.dot(coming, normal) / h
+                                speed = -wp.dot(closing(kind, w, u, ma, mb, mc, md), normal) / h
                                 if speed > real(0.0) and easy > real(0.0):
                                     p = (speed / easy) * normal
                                     push_side(movers, a, p, place, first[0], first[1], first[2], w)

@@ -8,9 +8,10 @@ import warp as wp
 from turgor.kernel import Numbers, at
 from turgor.rigid import impulse, motion
 
-__all__ = ["DYNAMIC", "KINEMATIC", "STATIC", "kernels"]
+__all__ = ["DYNAMIC", "JAMMED", "KINEMATIC", "STATIC", "kernels"]
 
 DYNAMIC, KINEMATIC, STATIC = 0, 1, 2
+JAMMED = 0.1  # share of a movement below which a body counts as held fast
 
 
 @functools.cache
@@ -105,7 +106,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         ahead = h * v[r]
         if inverse_mass[r] > real(0.0):
             here = free_turn(here, inverse_inertia[r], angular[r], h)
-            if share < real(1.0):  # what is jammed does not gather speed
+            if share < real(JAMMED):  # what is held fast does not gather speed
                 v[r] = share * v[r]
                 angular[r] = share * angular[r]
             here = turned(here, push_turn[r], share)

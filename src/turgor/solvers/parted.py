@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from turgor.kernel import Numbers, at
+from turgor.rigid.drive import JAMMED
 from turgor.solvers import integrate
 from turgor.solvers.frame import FINE, OVERFLOW
 
@@ -123,7 +124,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         """The displacement is made, or the share of it that is safe: what is jammed does not gather speed."""
         i = at(wp.tid())
         x[i] = x[i] + scale[i] * move[i]
-        if scale[i] < real(1.0):
+        if scale[i] < real(JAMMED):
             v[i] = scale[i] * v[i]
 
     @n.kernel(variant)
