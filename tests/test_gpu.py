@@ -241,10 +241,10 @@ if pytest is not None:
         function(*arguments)
 
 
-def main() -> int:
-    """Run all checks, one line each; the number of failures is the exit code."""
+def run_checks(checks) -> int:
+    """Run checks, one line each; the number of failures is the exit code."""
     failures = 0
-    for check, *arguments in CHECKS:
+    for check, *arguments in checks:
         try:
             check(*arguments)
             print(f"PASS {title(check, *arguments)}", flush=True)
@@ -252,9 +252,9 @@ def main() -> int:
             failures += 1
             print(f"FAIL {title(check, *arguments)}: {type(error).__name__}: {error}", flush=True)
             traceback.print_exc(limit=-3)
-    print(f"{len(CHECKS) - failures} of {len(CHECKS)} passed")
+    print(f"{len(checks) - failures} of {len(checks)} passed")
     return failures
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_checks(CHECKS))

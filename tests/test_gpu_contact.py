@@ -1,0 +1,129 @@
+"""Contact on an NVIDIA GPU: the laws of momentum hold there too, it repeats itself, and its statistics are the CPU's.
+
+Contacts are solved all at once on a GPU and one after another on the CPU, so single paths differ; what is compared is
+what does not depend on the order: conserved quantities, penetration, heights and energies of many bodies.
+Runs as a plain script too: `python tests/test_gpu_contact.py`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+
+try:
+    import pytest
+except ImportError:  # a bare machine: run as a script
+    pytest = None
+
+import turgor
+from turgor import Gas, Springs, gallery, shapes
+
+from test_gpu import run_checks, title  # isort: skip
+
+
+def collision(kind, contact="features", precision="single"):
+    scene = turgor.Scene(gravity=(0, 0, 0))
+    ball = shapes.icosphere(radius=0.5, subdivisions=2)
+    options = {"springs": Springs(150.0), "gas": Gas.at(gauge=200.0, ambient=2000.0), "settled": True}
+    scene.add_soft_body(ball, name="a", at=(-0.7, 0, 0.1), velocity=(2.0, 0, 0), **options)
+    if kind == "soft":
+        scene.add_soft_body(ball, name="b", at=(0.7, 0, -0.1), velocity=(-2.0, 0, 0), **options)
+    else:
+        shape = shapes.box(size=(0.5, 0.5, 0.5)) if kind == "box" else shapes.icosphere(radius=0.3)
+        scene.add_rigid_body(shape, name="b", at=(0.7, 0, -0.1), velocity=(-2.0, 0, 0), spin=(1.0, 2.0, 0.5))
+    return turgor.Simulation(scene, device="cuda", contact=contact, precision=precision)
+
+
+def momentum(sim):
+    total = np.zeros(3)
+    angular = np.zeros(3)
+    for name in sim.names:
+        view = sim[name]
+        total = total + view.momentum
+        if hasattr(view, "velocities"):
+            angular = angular + np.cross(view.positions, view.masses[:, None] * view.velocities).sum(axis=0)
+        else:
+            angular = angular + view.angular_momentum + np.cross(view.center, view.momentum)
+    return total, angular
+
+
+def check_momentum(kind, contact, precision):
+    sim = collision(kind, contact, precision)
+    linear, angular = momentum(sim)
+    for _ in range(40):
+        sim.step()
+    after, turned = momentum(sim)
+    assert sim["a"].momentum[0] < 1.0, "they did not meet"
+    # displacements that remove penetration move matter without its momentum: 1e-3 of the angular momentum at most
+    loose = {"single": 2e-5, "double": 1e-8}[precision]
+    assert np.abs(after - linear).max() < loose, np.abs(after - linear).max()
+    if contact == "features":
+        assert np.abs(turned - angular).max() < 1e-3, np.abs(turned - angular).max()
+
+
+def check_repeat(kind):
+    hashes = set()
+    for _ in range(2):
+        sim = collision(kind)
+        for _ in range(40):
+            sim.step()
+        hashes.add(sim.state_hash())
+    assert len(hashes) == 1
+
+
+def heights(device, name, frames, worlds=1, **options):
+    """Mean and spread of the heights of all bodies, kinetic energy per body, deepest penetration, ms per frame."""
+    sim = turgor.Simulation(gallery.load(name), device=device, worlds=worlds, **options)
+    sim.step()
+    start = time.perf_counter()
+    for _ in range(frames):
+        sim.step()
+    sim.ensure_fine()
+    wall = (time.perf_counter() - start) / frames
+    z = np.concatenate([np.atleast_2d(sim[body].center)[:, -1] for body in sim.names])
+    energy = np.mean(np.atleast_1d(sim.energy().kinetic)) / len(sim.names)
+    assert sim.finite
+    return z.mean(), z.std(), energy, sim.contacts().max_penetration, 1e3 * wall, sim.substeps
+
+
+def check_statistics(name, frames):
+    cpu, gpu = heights("cpu", name, frames), heights("cuda", name, frames)
+    print(f"  {name}: cpu {np.round(cpu, 4)} gpu {np.round(gpu, 4)}", flush=True)
+    assert abs(cpu[0] - gpu[0]) < 0.05 * abs(cpu[0]) + 0.02
+    assert abs(cpu[1] - gpu[1]) < 0.2 * cpu[1] + 0.02
+    assert gpu[3] < 0.01
+
+
+def check_worlds(name, frames, worlds):
+    one, many = heights("cuda", name, frames), heights("cuda", name, frames, worlds=worlds)
+    print(f"  {name}: one world {np.round(one, 4)}, {worlds} worlds {np.round(many, 4)}", flush=True)
+    assert abs(one[0] - many[0]) < 0.05 * abs(one[0]) + 0.02
+    assert abs(one[1] - many[1]) < 0.2 * one[1] + 0.02
+
+
+CHECKS = [
+    *((check_momentum, kind, "features", p) for kind in ("soft", "box", "ball") for p in ("single", "double")),
+    *((check_momentum, "soft", contact, "single") for contact in ("particles", "bounding")),
+    *((check_repeat, kind) for kind in ("soft", "box")),
+    (check_statistics, "two-spheres", 120),
+    (check_statistics, "five-balls", 120),
+    (check_statistics, "stack", 120),
+    (check_statistics, "jelly-2d", 120),
+    (check_statistics, "pile", 100),
+    (check_worlds, "pile", 100, 64),
+]
+
+if pytest is not None:
+
+    @pytest.mark.gpu
+    @pytest.mark.req("X1", "X6")
+    @pytest.mark.parametrize("check", CHECKS, ids=[title(*check) for check in CHECKS])
+    def test_gpu_contact(check):
+        function, *arguments = check
+        function(*arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(run_checks(CHECKS))
