@@ -42,7 +42,7 @@ def momentum(sim):
     for name in sim.names:
         view = sim[name]
         total = total + view.momentum
-        if hasattr(view, "velocities"):
+        if hasattr(view, "masses"):
             angular = angular + np.cross(view.positions, view.masses[:, None] * view.velocities).sum(axis=0)
         else:
             angular = angular + view.angular_momentum + np.cross(view.center, view.momentum)
@@ -73,9 +73,24 @@ def check_repeat(kind):
     assert len(hashes) == 1
 
 
+def flat_pile():
+    scene = turgor.Scene(dim=2)
+    scene.add_container(size=(3.0, 4.0), at=(0.0, 2.0))
+    for i in range(12):
+        where = {"name": f"body-{i}", "at": (0.7 * (i % 4) - 1.05 + 0.02 * i, 0.4 + 0.7 * (i // 4))}
+        if i % 3 == 2:
+            scene.add_rigid_body(shapes.polygon(sides=4, radius=0.3), mass=0.5, **where)
+        else:
+            soft = {"springs": Springs(200.0, 1.0), "gas": Gas.at(gauge=50.0, ambient=1000.0), "settled": True}
+            scene.add_soft_body(shapes.circle(radius=0.3, points=24), **where, **soft)
+    return scene
+
+
 def heights(device, name, frames, worlds=1, **options):
     """Mean and spread of the heights of all bodies, kinetic energy per body, deepest penetration, ms per frame."""
-    sim = turgor.Simulation(gallery.load(name), device=device, worlds=worlds, **options)
+    sim = turgor.Simulation(
+        flat_pile() if name == "flat pile" else gallery.load(name), device=device, worlds=worlds, **options
+    )
     sim.step()
     start = time.perf_counter()
     for _ in range(frames):
@@ -110,7 +125,7 @@ CHECKS = [
     (check_statistics, "two-spheres", 120),
     (check_statistics, "five-balls", 120),
     (check_statistics, "stack", 120),
-    (check_statistics, "jelly-2d", 120),
+    (check_statistics, "flat pile", 120),
     (check_statistics, "pile", 100),
     (check_worlds, "pile", 100, 64),
 ]

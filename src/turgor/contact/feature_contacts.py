@@ -357,6 +357,9 @@ class FeatureContacts:
         s, r = self.state, self.model.rigids
         self.launch(self.k_solve.carry, self.soft, s.dt, s.v, s.v_free, self.model.inverse_mass, s.move)
         self.walk(self.k_solve.push_rows, self.movers, self.rows, s.move, r.push_move, r.push_turn, s.dt)
+        if self.parallel:
+            pushed = (s.move, r.push_move, r.push_turn)
+            self.launch(self.k_solve.collect_push, self.soft + self.rigid, self.movers, self.soft, *pushed)
 
     def limit(self) -> None:
         """Cut movements that would let features pass through each other; count what lists have left."""

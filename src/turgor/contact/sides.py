@@ -202,6 +202,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         give=give,
         side_velocity=side_velocity,
         side_mobility=side_mobility,
+        yielding=yielding,
         side_rows=side_rows,
         count_side=count_side,
         push_side=push_side,

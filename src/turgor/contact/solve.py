@@ -30,7 +30,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     side_velocity, side_mobility = side.side_velocity, side.side_mobility
     push_side, side_rows = side.push_side, side.side_rows
     cross, swing, turn_by, give = side.cross, side.swing, side.turn_by, side.give
-    spins = side.spins
+    spins, yielding = side.spins, side.yielding
     deep = wp.constant(real(DEEP))
 
     @wp.func
@@ -110,33 +110,40 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 push_side(m, rigid[0], p, place, first[0], first[1], first[2], w)
                 push_side(m, rigid[1], -p, place, second[0], second[1], second[2], u)
 
+    @wp.func
+    def summed(m: Movers, base: int) -> vec:
+        """A vector of the sums, which are zero then."""
+        total = vec()
+        for axis in range(dim):
+            total[axis] = real(wp.float64(m.sums[base + axis]) * wp.static(wp.float64(1.0 / sides.UNITS)))
+            m.sums[base + axis] = wp.int64(0)
+        return total
+
+    if dim == 2:
+
+        @wp.func
+        def summed_moment(m: Movers, base: int) -> spin_type:
+            total = real(wp.float64(m.sums[base]) * wp.static(wp.float64(1.0 / sides.UNITS)))
+            m.sums[base] = wp.int64(0)
+            return total
+
+    else:
+
+        @wp.func
+        def summed_moment(m: Movers, base: int) -> spin_type:
+            return summed(m, base)
+
     @n.kernel(variant)
     def collect(m: Movers, soft: int):
         """Apply the sums of a parallel round: to the soft points, then to the rigid bodies."""
         t = wp.tid()
-        unit = wp.static(wp.float64(1.0 / sides.UNITS))
         if t < soft:
-            dv = vec()
-            for axis in range(dim):
-                dv[axis] = real(wp.float64(m.sums[t * dim + axis]) * unit)
-                m.sums[t * dim + axis] = wp.int64(0)
-            m.v[t] = m.v[t] + dv
+            m.v[t] = m.v[t] + summed(m, t * dim)
         else:
             r = t - soft
             base = soft * dim + r * wp.static(dim + spins)
-            p = vec()
-            for axis in range(dim):
-                p[axis] = real(wp.float64(m.sums[base + axis]) * unit)
-                m.sums[base + axis] = wp.int64(0)
-            m.rigid_v[r] = m.rigid_v[r] + m.rigid_mass[r] * p
-            moment = spin_type(real(0.0))
-            if wp.static(dim == 2):
-                moment = spin_type(real(wp.float64(m.sums[base + dim]) * unit))
-                m.sums[base + dim] = wp.int64(0)
-            else:
-                for axis in range(3):
-                    moment[axis] = real(wp.float64(m.sums[base + dim + axis]) * unit)
-                    m.sums[base + dim + axis] = wp.int64(0)
+            m.rigid_v[r] = m.rigid_v[r] + m.rigid_mass[r] * summed(m, base)
+            moment = summed_moment(m, base + dim)
             m.angular[r] = m.angular[r] + moment
             m.spin[r] = m.spin[r] + turn_by(m.world_inertia[r], moment)
 
@@ -163,14 +170,19 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         return total
 
     @wp.func
-    def shift_side(m: Movers, move: wp.array(dtype=vec), ids: wp.vec3i, w: vec, p: vec):
-        for k in range(dim):
-            if w[k] != real(0.0):
-                i = at(ids[k])
-                if wp.static(parallel):
-                    wp.atomic_add(move, i, (w[k] * m.inverse_mass[i]) * p)
-                else:
-                    move[i] = move[i] + (w[k] * m.inverse_mass[i]) * p
+    def shift_side(
+        m: Movers, move: wp.array(dtype=vec), push_move: wp.array(dtype=vec), push_turn: wp.array(dtype=spin_type),
+        rigid: int, p: vec, place: vec, ids: wp.vec3i, w: vec,
+    ):  # fmt: skip
+        """Displace a side as an impulse would change its velocity."""
+        if rigid < 0:
+            for k in range(dim):
+                if w[k] != real(0.0):
+                    move[at(ids[k])] = move[at(ids[k])] + w[k] * yielding(m, ids[k], p)
+        elif m.rigid_mass[rigid] > real(0.0):
+            push_move[rigid] = push_move[rigid] + m.rigid_mass[rigid] * p
+            turn = turn_by(m.world_inertia[rigid], cross(place - m.x[rigid], p))
+            push_turn[rigid] = push_turn[rigid] + turn
 
     @n.kernel(variant)
     def push_rows(
@@ -213,17 +225,31 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         most = wp.max(most, side_rows(m, rigid[1], second[0], second[1], second[2], u))
                         effective /= real(most)
                     p = (effective * wanted) * normal
-                    if rigid[0] < 0:
-                        shift_side(m, move, first, w, p)
-                    elif m.rigid_mass[rigid[0]] > real(0.0):
-                        b = rigid[0]
-                        wp.atomic_add(push_move, b, m.rigid_mass[b] * p)
-                        wp.atomic_add(push_turn, b, turn_by(m.world_inertia[b], cross(place - m.x[b], p)))
-                    if rigid[1] < 0:
-                        shift_side(m, move, second, u, -p)
-                    elif m.rigid_mass[rigid[1]] > real(0.0):
-                        b = rigid[1]
-                        wp.atomic_add(push_move, b, -m.rigid_mass[b] * p)
-                        wp.atomic_add(push_turn, b, -turn_by(m.world_inertia[b], cross(place - m.x[b], p)))
+                    if wp.static(parallel):  # summed like impulses, and applied by collect_push
+                        push_side(m, rigid[0], p, place, first[0], first[1], first[2], w)
+                        push_side(m, rigid[1], -p, place, second[0], second[1], second[2], u)
+                    else:
+                        shift_side(m, move, push_move, push_turn, rigid[0], p, place, first, w)
+                        shift_side(m, move, push_move, push_turn, rigid[1], -p, place, second, u)
 
-    return SimpleNamespace(solve_rows=solve_rows, collect=collect, carry=carry, push_rows=push_rows)
+    @n.kernel(variant)
+    def collect_push(
+        m: Movers,
+        soft: int,
+        move: wp.array(dtype=vec),
+        push_move: wp.array(dtype=vec),
+        push_turn: wp.array(dtype=spin_type),
+    ):
+        """Apply the displacements of a parallel round: to the soft points, then to the rigid bodies."""
+        t = wp.tid()
+        if t < soft:
+            move[t] = move[t] + summed(m, t * dim)
+        else:
+            r = t - soft
+            base = soft * dim + r * wp.static(dim + spins)
+            push_move[r] = push_move[r] + m.rigid_mass[r] * summed(m, base)
+            push_turn[r] = push_turn[r] + turn_by(m.world_inertia[r], summed_moment(m, base + dim))
+
+    return SimpleNamespace(
+        solve_rows=solve_rows, collect=collect, carry=carry, push_rows=push_rows, collect_push=collect_push
+    )
