@@ -15,10 +15,10 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-demo: $(STAMP) ## three balls drop: out/drop.mp4 (video) and out/drop.vtkhdf (for ParaView)
+demo: $(STAMP) ## five balls in a turning box: out/five-balls.mp4 (video) and out/five-balls.vtkhdf (for ParaView)
 	@tools/graphics
 	@mkdir -p out
-	@$(BIN)/turgor run drop --fps 30 -o out/drop.mp4 -o out/drop.vtkhdf
+	@$(BIN)/turgor run five-balls --fps 30 -o out/five-balls.mp4 -o out/five-balls.vtkhdf
 
 test: lint ## lint, types and all tests
 	@tools/graphics

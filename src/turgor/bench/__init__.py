@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turgor.bench import growth, peers, startup, throughput
+from turgor.bench import contact, growth, peers, startup, throughput
 from turgor.errors import SceneError
 
 __all__ = ["BENCHMARKS", "run"]
@@ -17,6 +17,9 @@ BENCHMARKS: dict[str, Callable[[], dict[str, Any]]] = {
     "peers": peers.peers,
     "growth": growth.growth,
     "pressure": growth.pressure,
+    "contact": contact.contact,
+    "realtime": contact.realtime,
+    "pile": contact.pile,
     "startup": startup.startup,
 }
 

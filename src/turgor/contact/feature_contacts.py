@@ -27,9 +27,9 @@ class FeatureContacts:
 
     # lists that later substeps rely on; their lengths are in pair_count and candidate_count
     PROPER = (
-        "pair_count", "pairs", "margin", "travel", "tangled", "candidate_count", "candidates", "asleep", "wandered",
-        "room", "low", "high", "stale", "simple", "deformed", "untested", "tangle_count", "tangles", "way_out",
-        "way_speed",
+        "pair_count", "pairs", "margin", "travel", "tangled", "candidate_count", "candidates", "asleep", "pressing",
+        "wandered", "room", "low", "high", "stale", "simple", "deformed", "untested", "tangle_count", "tangles",
+        "way_out", "way_speed",
     )  # fmt: skip
 
     def __init__(self, model: Model, state: State, surfaces: Surfaces) -> None:
@@ -115,6 +115,8 @@ class FeatureContacts:
         self.slab_counts, self.by_tree = self._zeros(6 * size["pairs"], wp.int32), self._zeros(size["pairs"], wp.int32)
         self.kept_candidates = self._zeros(size["candidates"], wp.vec4i)
         self.kept_asleep = self._zeros(size["candidates"], n.real)
+        self.pressing = self._zeros(size["candidates"], n.real)
+        self.kept_pressing = self._zeros(size["candidates"], n.real)
         self.across = self._zeros(size["pairs"], n.vec)
         self.near_end, self.far_end = self._zeros(size["pairs"], n.real), self._zeros(size["pairs"], n.real)
         self.candidates = self._zeros(size["candidates"], wp.vec4i)
@@ -223,7 +225,7 @@ class FeatureContacts:
             self.k_rows.make_rows, self.movers, self.rows, f.rest, f.point_body, f.faces, f.opposite, f.owns, f.edges,
             f.soft_index, f.rigid_index, f.thickness, r.radius, m.friction, r.friction, m.restitution, r.restitution,
             self.state.dt, self.pairs, self.tangled, self.travel, self.reach, self.candidate_count, self.candidates,
-            self.asleep, self.overflow,
+            self.asleep, self.pressing, self.overflow,
         )  # fmt: skip
 
     def measure(self) -> None:
@@ -276,8 +278,8 @@ class FeatureContacts:
     def renew_lists(self) -> None:
         """Pairs of features of those pairs of bodies that have used up their margin."""
         k, f = self.k_near, self.surfaces
-        listed = (self.candidate_count, self.candidates, self.asleep)
-        aside = (self.kept, self.kept_candidates, self.kept_asleep)
+        listed = (self.candidate_count, self.candidates, self.asleep, self.pressing)
+        aside = (self.kept, self.kept_candidates, self.kept_asleep, self.kept_pressing)
         self.walk(
             k.renew_pairs, f.edge_size, self.mean, self.spread, self.pair_count, self.pairs, self.margin, self.travel,
             self.reach, self.pair_stale, self.kept,
@@ -304,7 +306,7 @@ class FeatureContacts:
         self.walk(k.choose_way, *stale_pairs, self.slab_counts, self.by_tree, self.tree_wanted)
         self.launch_blocks(
             k.cross_slabs, capacity, x, f.faces, f.edges, f.thickness, *stale_pairs, self.margin, *lists, self.by_tree,
-            self.candidate_count, self.candidates, self.asleep, self.overflow,
+            self.candidate_count, self.candidates, self.asleep, self.pressing, self.overflow,
         )  # fmt: skip
         wp.capture_if(self.tree_wanted, on_true=self.gather_by_tree)
         self.pair_stale.zero_()
@@ -317,7 +319,7 @@ class FeatureContacts:
         self.bvh.refit()
         near = (self.low, self.high, f.thickness, self.pair_count, self.pairs, self.by_tree, self.margin)
         near += (self.across, self.near_end, self.far_end)
-        found = (self.candidate_count, self.candidates, self.asleep, self.overflow)
+        found = (self.candidate_count, self.candidates, self.asleep, self.pressing, self.overflow)
         capacity = self.capacity["pairs"]
         self.launch_blocks(
             k.collect_faces, capacity, self.bvh.id, x, f.faces, f.point_start, f.point_end, *near, *found
@@ -346,15 +348,24 @@ class FeatureContacts:
             f.point_start, f.point_end, f.rigid_index, self.tangle_count, self.tangles, self.way_out, self.way_speed,
         )  # fmt: skip
 
+    def warm_start(self) -> None:
+        """Begin with the forces of the substep before."""
+        self.walk(self.k_solve.warm_rows, self.movers, self.rows)
+        self._collect()
+
     def solve(self) -> None:
         """One round of impulses."""
         self.walk(self.k_solve.solve_rows, self.movers, self.rows)
+        self._collect()
+
+    def _collect(self) -> None:
         if self.parallel:
             self.launch(self.k_solve.collect, self.soft + self.rigid, self.movers, self.soft)
 
     def carry(self) -> None:
         """Displacements follow the impulses, and skins that were used up are given back."""
         s, r = self.state, self.model.rigids
+        self.walk(self.k_solve.keep_rows, self.rows, s.dt, self.pressing)
         self.launch(self.k_solve.carry, self.soft, s.dt, s.v, s.v_free, self.model.inverse_mass, s.move)
         self.walk(self.k_solve.push_rows, self.movers, self.rows, s.move, r.push_move, r.push_turn, s.dt)
         if self.parallel:
@@ -383,8 +394,7 @@ class FeatureContacts:
             self.tangled, self.travel, f.thickness, self.candidate_count, self.candidates, self.asleep, self.rounds,
             self.again,
         )  # fmt: skip
-        if self.parallel:
-            self.launch(self.k_solve.collect, self.soft + self.rigid, self.movers, self.soft)
+        self._collect()
         self.launch(k.end_round, self.soft + self.rigid, self.moves, self.soft)
 
     # for others -----------------------------------------------------------------------------------------------------

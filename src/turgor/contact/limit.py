@@ -93,8 +93,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         w, u, gap = meeting(kind, a, b, c, d)
         for turn in range(ROUNDS):
             distance = wp.length(gap)
-            if distance <= real(0.0):
-                return share, w, u, gap
+            if distance <= real(0.0):  # features that coincide from the start cannot be told apart, and are let go
+                return wp.where(turn == 0, real(1.0), share), w, u, gap
             n = gap / distance
             way = distance - round_off
             if turn == 0:

@@ -251,9 +251,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
         asleep: wp.array(dtype=real),
+        pressing: wp.array(dtype=real),
         kept: wp.array(dtype=int),
         kept_candidates: wp.array(dtype=wp.vec4i),
         kept_asleep: wp.array(dtype=real),
+        kept_pressing: wp.array(dtype=real),
         stride: int,
     ):
         """Set the candidates of pairs that are not stale aside."""
@@ -262,15 +264,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 slot = at(wp.atomic_add(kept, 0, 1))
                 kept_candidates[slot] = candidates[at(c)]
                 kept_asleep[slot] = asleep[at(c)]
+                kept_pressing[slot] = pressing[at(c)]
 
     @n.kernel(__name__)
     def put_back(
         kept: wp.array(dtype=int),
         kept_candidates: wp.array(dtype=wp.vec4i),
         kept_asleep: wp.array(dtype=real),
+        kept_pressing: wp.array(dtype=real),
         count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
         asleep: wp.array(dtype=real),
+        pressing: wp.array(dtype=real),
         stride: int,
     ):
         """What was set aside is the list now."""
@@ -279,6 +284,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         for c in range(wp.tid(), kept[0], stride):
             candidates[at(c)] = kept_candidates[at(c)]
             asleep[at(c)] = kept_asleep[at(c)]
+            pressing[at(c)] = kept_pressing[at(c)]
 
     @n.kernel(__name__)
     def list_pairs(
@@ -376,12 +382,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
         asleep: wp.array(dtype=real),
+        pressing: wp.array(dtype=real),
         overflow: wp.array(dtype=int),
     ):
         slot = wp.atomic_add(count, 0, 1)
         if slot < candidates.shape[0]:
             candidates[slot] = wp.vec4i(pair, first, second, kind)
             asleep[slot] = sleep
+            pressing[slot] = real(0.0)
         else:
             overflow[0] = 1
             wp.atomic_max(overflow, 2, slot + 1)
@@ -406,6 +414,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
         asleep: wp.array(dtype=real),
+        pressing: wp.array(dtype=real),
         overflow: wp.array(dtype=int),
     ):
         """Points of each body of a pair near faces of the other."""
@@ -443,7 +452,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             if not mine:
                                 gap = face_distance(p, f, points)
                                 if gap <= within:
-                                    add(pair, i, found, VERTEX_FACE, gap - skin, count, candidates, asleep, overflow)
+                                    add(
+                                        pair,
+                                        i,
+                                        found,
+                                        VERTEX_FACE,
+                                        gap - skin,
+                                        count,
+                                        candidates,
+                                        asleep,
+                                        pressing,
+                                        overflow,
+                                    )
 
     shared = SimpleNamespace(
         measure_motion=measure_motion,
@@ -483,6 +503,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
         asleep: wp.array(dtype=real),
+        pressing: wp.array(dtype=real),
         overflow: wp.array(dtype=int),
     ):
         """Edges of the first body of a pair near edges of the second, found through the faces that own them."""
@@ -523,7 +544,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                     _s, _t, gap = near.segments(p, q, points[at(its[0])], points[at(its[1])])
                                     size = wp.length(gap)
                                     if size <= within:
-                                        add(pair, e, other, EDGE_EDGE, size - skin, count, candidates, asleep, overflow)
+                                        add(
+                                            pair,
+                                            e,
+                                            other,
+                                            EDGE_EDGE,
+                                            size - skin,
+                                            count,
+                                            candidates,
+                                            asleep,
+                                            pressing,
+                                            overflow,
+                                        )
 
     shared.collect_edges = collect_edges
     return shared

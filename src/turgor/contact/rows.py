@@ -237,6 +237,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
         asleep: wp.array(dtype=real),
+        pressing: wp.array(dtype=real),  # N: normal force at each candidate in the substep before
         overflow: wp.array(dtype=int),
         stride: int,
     ):
@@ -245,6 +246,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         for c in range(wp.tid(), wp.min(count[0], candidates.shape[0]), stride):
             candidate = candidates[at(c)]
             pair = at(candidate[0])
+            old = pressing[at(c)]
+            if old != real(0.0):
+                pressing[at(c)] = real(0.0)
             if asleep[at(c)] <= reach[pair] and tangled[pair] == 0:
                 ids = pairs[pair]
                 ahead = reach[pair] - travel[pair]
@@ -323,7 +327,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                             rows.gap[row] = way
                             rows.thickness[row] = skin
                             rows.mass[row] = real(1.0) / give_way
-                            rows.impulse[row] = real(0.0)
+                            rows.impulse[row] = h * old
                             rows.rub[row] = vec()
                             rows.friction[row] = pair_friction(
                                 own_or(soft_index[a], rigids[0], soft_friction, rigid_friction),

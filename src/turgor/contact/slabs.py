@@ -130,6 +130,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
         asleep: wp.array(dtype=real),
+        pressing: wp.array(dtype=real),
         overflow: wp.array(dtype=int),
     ):
         """Points of each body against faces of the other; edges against edges."""
@@ -161,7 +162,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             if gap <= within:
                                 add(
                                     pair, i, lists[at(other + j)], wp.static(nearby.VERTEX_FACE), gap - skin, count,
-                                    candidates, asleep, overflow,
+                                    candidates, asleep, pressing, overflow,
                                 )  # fmt: skip
             if wp.static(dim == 3):
                 base = (pair * 6 + 4) * LENGTH
@@ -183,7 +184,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             if size <= within:
                                 add(
                                     pair, lists[at(base + k)], lists[at(other + j)], wp.static(nearby.EDGE_EDGE),
-                                    size - skin, count, candidates, asleep, overflow,
+                                    size - skin, count, candidates, asleep, pressing, overflow,
                                 )  # fmt: skip
 
     return SimpleNamespace(fill_slabs=fill_slabs, choose_way=choose_way, cross_slabs=cross_slabs)

@@ -22,7 +22,7 @@ REMOVAL = 0.02  # s: time in which a missing gap is given back, whatever the sub
 
 @functools.cache
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
-    """solve_rows, collect (after each round, parallel only), push_rows, carry."""
+    """warm_rows, rounds of solve_rows (and collect, if parallel), keep_rows, carry, push_rows (and collect_push)."""
     real, vec, spin_type, dim = n.real, n.vec, n.spin, n.dim
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     side, found = sides.kernels(n, parallel), contact_rows.kernels(n, parallel)
@@ -49,6 +49,28 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         for k in range(dim):
             if w[k] != real(0.0):
                 give(m, ids[k], swing(spin, m.points[at(ids[k])] - centre))
+
+    @n.kernel(variant)
+    def warm_rows(m: Movers, rows: Rows, stride: int):
+        """Begin with the forces of the substep before: what lies on something is then nearly solved already."""
+        for r in range(wp.tid(), wp.min(rows.count[0], rows.pair.shape[0]), stride):
+            row = at(r)
+            old = rows.impulse[row]
+            if old > real(0.0):
+                first = rows.first[row]
+                second = rows.second[row]
+                rigid = rows.rigid[row]
+                place = rows.place[row]
+                p = old * rows.normal[row]
+                push_side(m, rigid[0], p, place, first[0], first[1], first[2], rows.first_weight[row])
+                push_side(m, rigid[1], -p, place, second[0], second[1], second[2], rows.second_weight[row])
+
+    @n.kernel(variant)
+    def keep_rows(rows: Rows, dt: wp.array(dtype=real), pressing: wp.array(dtype=real), stride: int):
+        """Keep the forces for the next substep; those of a bounce do not last."""
+        for r in range(wp.tid(), wp.min(rows.count[0], rows.pair.shape[0]), stride):
+            if rows.least[at(r)] <= real(0.0):
+                pressing[at(rows.candidate[at(r)])] = rows.impulse[at(r)] / dt[0]
 
     @n.kernel(variant)
     def solve_rows(m: Movers, rows: Rows, stride: int):
@@ -251,5 +273,11 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             push_turn[r] = push_turn[r] + turn_by(m.world_inertia[r], summed_moment(m, base + dim))
 
     return SimpleNamespace(
-        solve_rows=solve_rows, collect=collect, carry=carry, push_rows=push_rows, collect_push=collect_push
+        warm_rows=warm_rows,
+        keep_rows=keep_rows,
+        solve_rows=solve_rows,
+        collect=collect,
+        carry=carry,
+        push_rows=push_rows,
+        collect_push=collect_push,
     )

@@ -46,7 +46,7 @@ def describe() -> list[dict[str, Any]]:
     rows = []
     for name in names():
         document = tomllib.loads(source(name))
-        bodies = [*document.get("soft_body", []), *document.get("cloth", [])]
+        bodies = [body for kind in ("soft_body", "cloth", "rigid_body") for body in document.get(kind, [])]
         rows.append(
             {
                 "name": name,

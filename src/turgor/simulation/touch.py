@@ -84,6 +84,8 @@ class Touch:
         if rigid is not None:
             rigid.find()
             rigid.warm_start()
+        if self.features is not None:
+            self.features.warm_start()
         for _ in range(RIGID_ROUNDS if rigid is not None else ROUNDS):
             if self.features is not None:
                 self.features.solve()
