@@ -60,7 +60,7 @@ def test_every_scene_loads_round_trips_and_runs(row: dict[str, object]) -> None:
     assert scene.description == row["description"]
     assert scene.dim == row["dim"]
     assert scene.simulation.seconds == row["seconds"]
-    assert [body.name for body in scene.bodies] == row["bodies"]
+    assert [body.name for body in (*scene.bodies, *scene.rigid_bodies)] == row["bodies"]
     assert Scene.from_toml(scene.to_toml()) == scene
     assert all(body.color is not None for body in scene.soft_bodies)  # looks are part of a good example
     sim = turgor.Simulation(scene, device="cpu")

@@ -25,7 +25,7 @@ RUNS = {  # seconds, frames from one look to the next
     "pile": (2.5, 5),
     "stack": (3.0, 2),
     "ball-on-cloth": (4.0, 4),
-    "jelly-2d": (8.0, 2),
+    "jelly-2d": (10.0, 3),
 }
 
 

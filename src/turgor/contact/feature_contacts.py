@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.contact import limit, nearby, rows, sides, simple, slabs, solve, tangles
+from turgor.contact import limit, nearby, rows, sides, simple, slabs, solve, tangles, tree
 from turgor.model.model import Model
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
@@ -39,6 +39,7 @@ class FeatureContacts:
         self.k_near, self.k_simple, self.k_slabs = nearby.kernels(n), simple.kernels(n), slabs.kernels(n)
         self.k_sides, self.k_rows = sides.kernels(n, self.parallel), rows.kernels(n, self.parallel)
         self.k_solve, self.k_limit = solve.kernels(n, self.parallel), limit.kernels(n, self.parallel)
+        self.k_tree = tree.kernels(n)
         self.k_tangles = tangles.kernels(n, self.parallel)
         self.total = surfaces.bodies * model.worlds  # contact bodies
         self.soft, self.rigid = model.vertices * model.worlds, model.rigids.total
@@ -238,7 +239,7 @@ class FeatureContacts:
 
     def _bound_faces(self) -> None:
         f = self.surfaces
-        self.launch(self.k_near.bound_faces, len(f.faces), self.state.points, f.faces, self.lowers, self.uppers)
+        self.launch(self.k_tree.bound_faces, len(f.faces), self.state.points, f.faces, self.lowers, self.uppers)
 
     def mark_simple(self) -> None:
         """Which bodies cannot touch themselves."""
@@ -314,7 +315,7 @@ class FeatureContacts:
 
     def gather_by_tree(self) -> None:
         """Candidates of large bodies, and of bodies with themselves."""
-        f, k, x = self.surfaces, self.k_near, self.state.points
+        f, k, x = self.surfaces, self.k_tree, self.state.points
         self._bound_faces()
         self.bvh.refit()
         near = (self.low, self.high, f.thickness, self.pair_count, self.pairs, self.by_tree, self.margin)

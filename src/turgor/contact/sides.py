@@ -176,6 +176,11 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 return real(0.0)
             return real(1.0) / i
 
+        @wp.func
+        def turns(inverse: inertia) -> bool:
+            """Whether there is an inertia at all."""
+            return inverse > real(0.0)
+
     else:
 
         @wp.func
@@ -191,6 +196,11 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             if not (det > real(1.0e-5) * size * size * size):
                 return inertia(real(0.0))
             return wp.inverse(i)
+
+        @wp.func
+        def turns(inverse: inertia) -> bool:
+            """Whether there is an inertia at all."""
+            return wp.trace(inverse) > real(0.0)
 
     return SimpleNamespace(
         Movers=Movers,
@@ -208,5 +218,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         push_side=push_side,
         spread_of=spread_of,
         inverse_of=inverse_of,
+        turns=turns,
         spins=spins,
     )

@@ -30,7 +30,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     side_velocity, side_mobility = side.side_velocity, side.side_mobility
     push_side, side_rows = side.push_side, side.side_rows
     cross, swing, turn_by, give = side.cross, side.swing, side.turn_by, side.give
-    spins, yielding = side.spins, side.yielding
+    spins, yielding, turns = side.spins, side.yielding, side.turns
     deep = wp.constant(real(DEEP))
 
     @wp.func
@@ -106,11 +106,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     slip = relative - speed * normal
                     yields = effective
                     soft = rigid[0] < 0 and rigid[1] < 0
-                    if soft:
+                    free = turns(turning)  # none of the points is held
+                    if free:
                         centre = rows.centre[row]
                         turned = turn_by(turning, swept(m, first, w, centre) + swept(m, second, u, centre))
                         slip -= swing(turned, lever)
-                    else:
+                    if not soft:
                         along = wp.normalize(slip)
                         easy = side_mobility(m, rigid[0], place, -along, first[0], first[1], first[2], w)
                         easy += side_mobility(m, rigid[1], place, along, second[0], second[1], second[2], u)
@@ -125,7 +126,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     change = wanted - rub
                     rows.rub[row] = wanted
                     p += change
-                    if soft:
+                    if free:
                         back = -turn_by(turning, cross(lever, change))
                         turn_side(m, first, w, centre, back)
                         turn_side(m, second, u, centre, back)

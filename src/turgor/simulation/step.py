@@ -8,7 +8,9 @@ of substeps is planned on the device, and a device-side loop runs them.
 
 from __future__ import annotations
 
+import contextlib
 import math
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +33,9 @@ __all__ = ["Step"]
 
 FloatArray = npt.NDArray[np.float64]
 
+# Warp records one graph at a time, and its tiles are not safe for several threads on the CPU (a crash, Warp 1.19): what
+# simulations in several threads launch there is done one after another.
+ONE_AT_A_TIME = threading.RLock()
 GROWTHS = 32  # times that contact buffers may grow in one frame
 
 
@@ -85,21 +90,25 @@ class Step:
             self.state.clock.fill_(float(self.state.clock.numpy()[0]) + self.frame_time)
             self.move_walls(0.0)
             return
-        self.prepare()
-        wp.capture_launch(self.graph)
+        self.launch_graph()
         for _ in range(GROWTHS):
             if self.touch is None or not self.touch.made_room():
                 return
             self.graph = None
             self.state.status.zero_()
-            self.prepare()
-            wp.capture_launch(self.graph)
+            self.launch_graph()
         raise UnstableError(f"contact needs ever more memory at t = {float(self.state.clock.numpy()[0]):.4g} s")
+
+    def launch_graph(self) -> None:
+        """All of a frame at once."""
+        self.prepare()
+        with ONE_AT_A_TIME if self.device.is_cpu else contextlib.nullcontext():
+            wp.capture_launch(self.graph)
 
     def prepare(self) -> None:
         """Compile the kernels and record the frame, if that has not been done."""
         if self.graph is None and (self.count or self.touch is not None):
-            with wp.ScopedCapture(device=self.device) as capture:
+            with ONE_AT_A_TIME, wp.ScopedCapture(device=self.device) as capture:
                 self.frame()
             self.graph = capture.graph
 
@@ -350,11 +359,13 @@ class Step:
         """Device array (vertices * worlds) of the total force on each point at the present state, N."""
         m, s = self.model, self.state
         out = wp.zeros_like(s.x)
-        self.evaluate(s.x, s.v, 0.0)
-        self.reshape_areas(s.x)
-        self.launch(
-            self.k_integrate.total_force, self.count, s.f, s.area, s.v, m.body, m.mass, s.push, s.gravity, m.drag, out
-        )
+        with ONE_AT_A_TIME:
+            self.evaluate(s.x, s.v, 0.0)
+            self.reshape_areas(s.x)
+            self.launch(
+                self.k_integrate.total_force, self.count, s.f, s.area, s.v, m.body, m.mass, s.push, s.gravity, m.drag,
+                out,
+            )  # fmt: skip
         return out
 
     def losses(self) -> tuple[FloatArray, FloatArray]:

@@ -113,7 +113,8 @@ class Touch:
     def move(self) -> None:
         s, r = self.state, self.rigids
         scale = self.scale if self.features is None else self.features.scale
-        self.launch(self.k_parts.shift, self.count, s.move, scale, s.x, s.v)
+        walls = self.model.walls
+        self.launch(self.k_parts.shift, self.count, s.move, scale, s.v_free, walls.normal, walls.point, s.x, s.v)
         if r.total:
             self.launch(
                 self.k_drive.move_bodies, r.total, s.dt, r.inverse_mass, r.inverse_inertia, r.v, r.angular,

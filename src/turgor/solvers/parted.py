@@ -120,10 +120,25 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         pressed[i] = against
 
     @n.kernel(variant)
-    def shift(move: wp.array(dtype=vec), scale: wp.array(dtype=real), x: wp.array(dtype=vec), v: wp.array(dtype=vec)):
-        """The displacement is made, or the share of it that is safe: what is jammed does not gather speed."""
+    def shift(
+        move: wp.array(dtype=vec),
+        scale: wp.array(dtype=real),
+        v_free: wp.array(dtype=vec),
+        wall_normal: wp.array(dtype=vec),
+        wall_point: wp.array(dtype=vec),
+        x: wp.array(dtype=vec),
+        v: wp.array(dtype=vec),
+    ):
+        """The displacement is made, or the share of it that is safe: what is jammed does not gather speed.
+
+        Where contact has changed it after the walls, the walls have the last word.
+        """
         i = at(wp.tid())
-        x[i] = x[i] + scale[i] * move[i]
+        there = x[i] + scale[i] * move[i]
+        if scale[i] < real(1.0) or wp.length_sq(v[i] - v_free[i]) > real(0.0):
+            for w in range(wall_normal.shape[0]):
+                there -= wp.min(wp.dot(there - wall_point[w], wall_normal[w]), real(0.0)) * wall_normal[w]
+        x[i] = there
         if scale[i] < real(JAMMED):
             v[i] = scale[i] * v[i]
 

@@ -1,0 +1,72 @@
+"""The same scene gives the same bits: twice, in several threads at once, and after saving and loading in the middle."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import turgor
+from turgor import Gas, Springs, shapes
+
+METHODS = ("features", "particles", "bounding")
+
+
+def crowd():
+    """Soft balls, boxes and a cloth that fall onto each other."""
+    scene = turgor.Scene()
+    scene.add_ground(friction=0.5)
+    ball = shapes.icosphere(radius=0.3, subdivisions=1)
+    gas = Gas.at(gauge=200.0, ambient=2000.0)
+    for i in range(4):
+        where = (0.1 * i, 0.05 * i, 0.4 + 0.65 * i)
+        scene.add_soft_body(ball, at=where, springs=Springs(150.0, 1.0), gas=gas, settled=True)
+    for i in range(3):
+        scene.add_rigid_body(shapes.box(size=(0.3, 0.3, 0.3)), at=(0.5, 0.1 * i, 0.3 + 0.4 * i), mass=0.5)
+    scene.add_cloth(
+        shapes.sheet(size=(1.2, 1.2), resolution=(9, 9)), at=(0.2, 0.1, 3.0), rotation=(1.5708, 0, 0), wind_drag=0.0
+    )
+    return scene
+
+
+def ready(method):
+    """A simulation whose frame is recorded: from then on it may run in a thread."""
+    sim = turgor.Simulation(crowd(), contact=method)
+    sim.prepare()
+    return sim
+
+
+def advanced(sim, frames):
+    for _ in range(frames):
+        sim.step()
+    return sim.state_hash()
+
+
+def after(frames, method):
+    return advanced(ready(method), frames)
+
+
+@pytest.mark.req("X1", "X3")
+@pytest.mark.parametrize("method", METHODS)
+def test_twice_and_in_two_threads(method):
+    alone = after(45, method)
+    sims = [ready(method) for _ in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        together = list(pool.map(lambda sim: advanced(sim, 45), sims))
+    assert {alone, *together} == {alone}
+
+
+@pytest.mark.req("X1", "X3")
+@pytest.mark.parametrize("method", METHODS)
+def test_saved_and_loaded_in_the_middle(method, tmp_path):
+    sim = turgor.Simulation(crowd(), contact=method)
+    for _ in range(30):
+        sim.step()
+    assert sim.contacts().count > 0
+    sim.save(tmp_path / "state.npz")
+    loaded = turgor.Simulation.load(tmp_path / "state.npz")
+    for _ in range(30):
+        sim.step()
+        loaded.step()
+    assert sim.state_hash() == loaded.state_hash()
+    assert sim.state_hash() == after(60, method)  # saving changed nothing
