@@ -140,9 +140,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
     @wp.func
     def movement(m: Moves, i: int, h: real) -> vec:
-        """Of a point, as it is to be made: what was planned, and what the impulses since then add."""
-        if i < m.move.shape[0]:
-            return m.scale[at(i)] * (m.move[at(i)] + h * (m.point_v[at(i)] - m.v_free[at(i)]))
+        """Of a point of a rigid body, as it is to be made."""
         r = m.rigid_index[m.point_body[i]]
         arm = m.points[i] - m.x[r]
         return m.rigid_scale[r] * (h * m.v[r] + m.push_move[r] + swing(h * m.spin[r] + m.push_turn[r], arm))
@@ -163,13 +161,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         wp.atomic_max(m.braked, body, (real(1.0) - share) * wp.length(moved))
         wp.atomic_min(m.next_rigid_scale, r, share * m.rigid_scale[r])
         return True
-
-    @wp.func
-    def round_of(m: Moves, c: int) -> real:
-        r = m.rigid_index[c]
-        if r < 0:
-            return real(0.0)
-        return m.radius[r]
 
     @n.kernel(variant)
     def begin_round(rounds: wp.array(dtype=int), again: wp.array(dtype=int)):
@@ -206,7 +197,11 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             two = at(ids[1])
             # the gap is at least this: what is left of the candidate's sleep, and the skins
             least = wp.max(asleep[at(c)] - travel[pair], -thickness[one] - thickness[two])
-            round_off = round_of(m, one) + round_of(m, two)
+            round_off = real(0.0)
+            if m.rigid_index[one] >= 0:
+                round_off = m.radius[m.rigid_index[one]]
+            if m.rigid_index[two] >= 0:
+                round_off = m.radius[m.rigid_index[two]]
             if one != two:
                 least += thickness[one] + thickness[two] - round_off
             most = approach(mean, spread, one, two) + real(2.0) * (m.braked[one] + m.braked[two])
@@ -228,10 +223,27 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     j = at(e[1])
                     k = at(g[0])
                     l = at(g[1])  # noqa: E741
-                ma = movement(m, i, h)
-                mb = movement(m, j, h)
-                mc = movement(m, k, h)
-                md = movement(m, l, h)
+                soft = m.move.shape[0]  # written out for soft points: a call would copy the struct
+                ma = vec()
+                mb = vec()
+                mc = vec()
+                md = vec()
+                if i < soft:
+                    ma = m.scale[i] * (m.move[i] + h * (m.point_v[i] - m.v_free[i]))
+                else:
+                    ma = movement(m, i, h)
+                if j < soft:
+                    mb = m.scale[j] * (m.move[j] + h * (m.point_v[j] - m.v_free[j]))
+                else:
+                    mb = movement(m, j, h)
+                if k < soft:
+                    mc = m.scale[k] * (m.move[k] + h * (m.point_v[k] - m.v_free[k]))
+                else:
+                    mc = movement(m, k, h)
+                if l < soft:
+                    md = m.scale[l] * (m.move[l] + h * (m.point_v[l] - m.v_free[l]))
+                else:
+                    md = movement(m, l, h)
                 common = real(0.25) * (ma + mb + mc + md)
                 ra = ma - common
                 rb = mb - common

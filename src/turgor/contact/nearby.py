@@ -19,7 +19,7 @@ __all__ = ["EDGE_EDGE", "URGENT", "VERTEX_FACE", "kernels"]
 VERTEX_FACE, EDGE_EDGE = 0, 1
 LIFE = 16.0  # substeps that lists should last at the present speeds
 LEAST, MOST = 0.02, 0.3  # margin of a pair in edge lengths, where the speed allows
-FOLDING = 0.1  # edge lengths: movement within a body after which it may touch itself although it could not before
+FOLDING = 0.2  # edge lengths: movement within a body after which it may touch itself although it could not before
 FAR = 3.0e30
 URGENT = -3.0e30  # in place of a sleep: this candidate had to be stopped, and must have an impulse next time
 

@@ -34,7 +34,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     side = sides.kernels(n, parallel)
     near = quick.kernels(n)
     inertia, Movers = side.inertia, side.Movers
-    side_velocity, side_mobility, count_side = side.side_velocity, side.side_mobility, side.count_side
+    swing, side_mobility, count_side = side.swing, side.side_mobility, side.count_side
     spread_of, inverse_of = side.spread_of, side.inverse_of
     shared_friction, shared_restitution = walls.kernels(n).shared_friction, walls.kernels(n).shared_restitution
     edge_bit = wp.constant(OWNS_EDGE)
@@ -297,8 +297,20 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         for k in range(dim):
                             place += u[k] * m.points[at(second[k])]
                     normal = gap / distance
-                    relative = side_velocity(m, rigids[0], place, first[0], first[1], first[2], w)
-                    relative -= side_velocity(m, rigids[1], place, second[0], second[1], second[2], u)
+                    # written out: a call would copy the struct
+                    relative = vec()
+                    if rigids[0] >= 0:
+                        r = at(rigids[0])
+                        relative += m.rigid_v[r] + swing(m.spin[r], place - m.x[r])
+                    else:
+                        for k in range(dim):
+                            relative += w[k] * m.v[at(first[k])]
+                    if rigids[1] >= 0:
+                        r = at(rigids[1])
+                        relative -= m.rigid_v[r] + swing(m.spin[r], place - m.x[r])
+                    else:
+                        for k in range(dim):
+                            relative -= u[k] * m.v[at(second[k])]
                     speed = wp.dot(relative, normal)
                     counts = urgent or way + h * speed < real(1.0 + SLACK) * skin
                     if counts and not urgent:

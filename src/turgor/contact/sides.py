@@ -48,19 +48,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         sums: wp.array(dtype=wp.int64)  # of impulses, in UNITS (parallel only)
 
     @wp.func
-    def side_velocity(m: Movers, rigid: int, place: vec, i: int, j: int, k: int, w: vec) -> vec:
-        """Velocity of a side at its contact point; w: weights of the points i, j, k (w of a missing one is 0)."""
-        if rigid >= 0:
-            return m.rigid_v[rigid] + swing(m.spin[rigid], place - m.x[rigid])
-        total = w[0] * m.v[at(i)]
-        if w[1] != real(0.0):
-            total += w[1] * m.v[at(j)]
-        if wp.static(dim == 3):
-            if w[2] != real(0.0):
-                total += w[2] * m.v[at(k)]
-        return total
-
-    @wp.func
     def yielding(m: Movers, i: int, p: vec) -> vec:
         """Change of velocity of a soft point by an impulse; what presses it against a wall goes into the wall."""
         wall = m.pressed[at(i)]
@@ -210,7 +197,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         swing=swing,
         turn_by=turn_by,
         give=give,
-        side_velocity=side_velocity,
         side_mobility=side_mobility,
         yielding=yielding,
         side_rows=side_rows,

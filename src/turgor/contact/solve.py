@@ -27,8 +27,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     side, found = sides.kernels(n, parallel), contact_rows.kernels(n, parallel)
     Movers, Rows = side.Movers, found.Rows
-    side_velocity, side_mobility = side.side_velocity, side.side_mobility
-    push_side, side_rows = side.push_side, side.side_rows
+    side_mobility, push_side, side_rows = side.side_mobility, side.push_side, side.side_rows
     cross, swing, turn_by, give = side.cross, side.swing, side.turn_by, side.give
     spins, yielding, turns = side.spins, side.yielding, side.turns
     deep = wp.constant(real(DEEP))
@@ -84,8 +83,19 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             rigid = rows.rigid[row]
             place = rows.place[row]
             normal = rows.normal[row]
-            relative = side_velocity(m, rigid[0], place, first[0], first[1], first[2], w)
-            relative -= side_velocity(m, rigid[1], place, second[0], second[1], second[2], u)
+            relative = vec()  # written out, here and below: a call would copy the struct
+            if rigid[0] >= 0:
+                b = at(rigid[0])
+                relative += m.rigid_v[b] + swing(m.spin[b], place - m.x[b])
+            else:
+                for k in range(dim):
+                    relative += w[k] * m.v[at(first[k])]
+            if rigid[1] >= 0:
+                b = at(rigid[1])
+                relative -= m.rigid_v[b] + swing(m.spin[b], place - m.x[b])
+            else:
+                for k in range(dim):
+                    relative -= u[k] * m.v[at(second[k])]
             speed = wp.dot(relative, normal)
             before = rows.impulse[row]
             if before > real(0.0) or speed < rows.least[row]:
@@ -130,8 +140,26 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         back = -turn_by(turning, cross(lever, change))
                         turn_side(m, first, w, centre, back)
                         turn_side(m, second, u, centre, back)
-                push_side(m, rigid[0], p, place, first[0], first[1], first[2], w)
-                push_side(m, rigid[1], -p, place, second[0], second[1], second[2], u)
+                if wp.static(parallel):
+                    push_side(m, rigid[0], p, place, first[0], first[1], first[2], w)
+                    push_side(m, rigid[1], -p, place, second[0], second[1], second[2], u)
+                else:
+                    if rigid[0] >= 0:
+                        push_side(m, rigid[0], p, place, first[0], first[1], first[2], w)
+                    else:
+                        for k in range(dim):
+                            if w[k] != real(0.0):
+                                i = at(first[k])
+                                into = wp.min(wp.dot(p, m.pressed[i]), real(0.0))
+                                m.v[i] = m.v[i] + (w[k] * m.inverse_mass[i]) * (p - into * m.pressed[i])
+                    if rigid[1] >= 0:
+                        push_side(m, rigid[1], -p, place, second[0], second[1], second[2], u)
+                    else:
+                        for k in range(dim):
+                            if u[k] != real(0.0):
+                                i = at(second[k])
+                                into = wp.max(wp.dot(p, m.pressed[i]), real(0.0))
+                                m.v[i] = m.v[i] - (u[k] * m.inverse_mass[i]) * (p - into * m.pressed[i])
 
     @wp.func
     def summed(m: Movers, base: int) -> vec:
