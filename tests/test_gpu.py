@@ -77,8 +77,9 @@ SCENES = {
 }
 
 
-def simulate(scene, device, frames=FRAMES, prepare=None, **options):
-    sim = turgor.Simulation(scene, device, **options)
+def simulate(scene, device, frames=FRAMES, prepare=None, contact="none", **options):
+    """Without contact between features, which test_gpu_contact.py compares: there the order of impulses matters."""
+    sim = turgor.Simulation(scene, device, contact=contact, **options)
     if prepare:
         prepare(sim)
     for _ in range(frames):

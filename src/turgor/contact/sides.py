@@ -16,7 +16,7 @@ from turgor.rigid import impulse
 
 __all__ = ["UNITS", "kernels"]
 
-UNITS = 2.0**36  # of the parallel solver's sums: whole numbers of 1.5e-11 m/s or kg m/s, added in any order alike
+UNITS = 2.0**44  # of the parallel solver's sums: whole numbers of 6e-14 m/s or kg m/s, added in any order alike
 
 
 @functools.cache
@@ -73,7 +73,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         def give(m: Movers, i: int, dv: vec):
             """Change of velocity of a soft point."""
             for axis in range(dim):
-                wp.atomic_add(m.sums, i * dim + axis, wp.int64(wp.float64(dv[axis]) * units))
+                wp.atomic_add(m.sums, i * dim + axis, wp.int64(wp.round(wp.float64(dv[axis]) * units)))
 
         @wp.func
         def give_rigid(m: Movers, rigid: int, p: vec, place: vec):
@@ -82,12 +82,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 base = m.inverse_mass.shape[0] * dim + rigid * wp.static(dim + spins)
                 moment = cross(place - m.x[rigid], p)
                 for axis in range(dim):
-                    wp.atomic_add(m.sums, base + axis, wp.int64(wp.float64(p[axis]) * units))
+                    wp.atomic_add(m.sums, base + axis, wp.int64(wp.round(wp.float64(p[axis]) * units)))
                 if wp.static(dim == 2):
-                    wp.atomic_add(m.sums, base + dim, wp.int64(wp.float64(moment) * units))
+                    wp.atomic_add(m.sums, base + dim, wp.int64(wp.round(wp.float64(moment) * units)))
                 else:
                     for axis in range(3):
-                        wp.atomic_add(m.sums, base + dim + axis, wp.int64(wp.float64(moment[axis]) * units))
+                        wp.atomic_add(m.sums, base + dim + axis, wp.int64(wp.round(wp.float64(moment[axis]) * units)))
 
         @wp.func
         def side_rows(m: Movers, rigid: int, i: int, j: int, k: int, w: vec) -> int:

@@ -114,7 +114,10 @@ class Touch:
         s, r = self.state, self.rigids
         scale = self.scale if self.features is None else self.features.scale
         walls = self.model.walls
-        self.launch(self.k_parts.shift, self.count, s.move, scale, s.v_free, walls.normal, walls.point, s.x, s.v)
+        self.launch(
+            self.k_parts.shift, self.count, s.move, scale, s.v_free, walls.normal, walls.point, self.model.body,
+            self.model.size, s.x, s.v, s.status,
+        )  # fmt: skip
         if r.total:
             self.launch(
                 self.k_drive.move_bodies, r.total, s.dt, r.inverse_mass, r.inverse_inertia, r.v, r.angular,

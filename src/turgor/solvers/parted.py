@@ -8,9 +8,11 @@ import warp as wp
 from turgor.kernel import Numbers, at
 from turgor.rigid.drive import JAMMED
 from turgor.solvers import integrate
-from turgor.solvers.frame import FINE, OVERFLOW
+from turgor.solvers.frame import FINE, NOT_FINITE, OVERFLOW
 
 __all__ = ["kernels"]
+
+LEAP = 1.0e3  # body sizes in one substep: nothing that is well asks for such a movement
 
 
 @functools.cache
@@ -126,8 +128,11 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         v_free: wp.array(dtype=vec),
         wall_normal: wp.array(dtype=vec),
         wall_point: wp.array(dtype=vec),
+        body: wp.array(dtype=int),
+        size: wp.array(dtype=real),
         x: wp.array(dtype=vec),
         v: wp.array(dtype=vec),
+        status: wp.array(dtype=int),
     ):
         """The displacement is made, or the share of it that is safe: what is jammed does not gather speed.
 
@@ -141,6 +146,11 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         x[i] = there
         if scale[i] < real(JAMMED):
             v[i] = scale[i] * v[i]
+            # contact may hold what explodes, but must not hide it
+            leap = real(LEAP) * size[body[i]]
+            if not (wp.length_sq(move[i]) <= leap * leap) and status[0] == wp.static(FINE):
+                status[0] = wp.static(NOT_FINITE)
+                status[1] = body[i]
 
     @n.kernel(variant)
     def tick(
