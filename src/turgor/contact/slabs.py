@@ -142,27 +142,27 @@ def kernels(n: Numbers) -> SimpleNamespace:
             for side in range(2):
                 base = (pair * 6 + side) * LENGTH
                 other = (pair * 6 + 2 + 1 - side) * LENGTH
-                for k in range(lane, counts[pair * 6 + side], wp.block_dim()):
-                    i = at(lists[at(base + k)])
-                    p = points[i]
-                    for j in range(counts[pair * 6 + 2 + 1 - side]):
-                        f = faces[at(lists[at(other + j)])]
-                        a = points[at(f[0])]
-                        b = points[at(f[1])]
-                        lowest = wp.min(a, b)
-                        highest = wp.max(a, b)
-                        if wp.static(dim == 3):
-                            c = points[at(f[wp.static(dim - 1)])]
-                            lowest = wp.min(lowest, c)
-                            highest = wp.max(highest, c)
-                        # how far p is from the box
-                        off = wp.max(wp.max(lowest - p, p - highest), vec())
+                for j in range(lane, counts[pair * 6 + 2 + 1 - side], wp.block_dim()):
+                    which = lists[at(other + j)]
+                    f = faces[at(which)]
+                    a = points[at(f[0])]
+                    b = points[at(f[1])]
+                    low = wp.min(a, b)
+                    high = wp.max(a, b)
+                    if wp.static(dim == 3):
+                        c = points[at(f[wp.static(dim - 1)])]
+                        low = wp.min(low, c)
+                        high = wp.max(high, c)
+                    for k in range(counts[pair * 6 + side]):
+                        i = at(lists[at(base + k)])
+                        p = points[i]
+                        off = wp.max(wp.max(low - p, p - high), vec())  # how far p is from the box
                         if wp.dot(off, off) <= within * within:
                             gap = face_distance(p, f, points)
                             if gap <= within:
                                 add(
-                                    pair, i, lists[at(other + j)], wp.static(nearby.VERTEX_FACE), gap - skin, count,
-                                    candidates, asleep, pressing, overflow,
+                                    pair, i, which, wp.static(nearby.VERTEX_FACE), gap - skin, count, candidates,
+                                    asleep, pressing, overflow,
                                 )  # fmt: skip
             if wp.static(dim == 3):
                 base = (pair * 6 + 4) * LENGTH

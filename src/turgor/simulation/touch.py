@@ -86,8 +86,8 @@ class Touch:
             rigid.warm_start()
         if self.features is not None:
             self.features.warm_start()
-        for _ in range(RIGID_ROUNDS if rigid is not None else ROUNDS):
-            if self.features is not None:
+        for turn in range(RIGID_ROUNDS if rigid is not None else ROUNDS):
+            if self.features is not None and turn < ROUNDS:
                 self.features.solve()
             if rigid is not None:
                 rigid.solve()
