@@ -120,7 +120,7 @@ def test_events_begin_stay_and_end():
 
 @pytest.mark.req("X1", "X3")
 def test_buffers_that_are_too_small_grow_and_change_nothing():
-    """The frame is undone, the buffers grow, and it is computed again: as with enough room, up to the contacts' order."""
+    """The frame is undone, the buffers grow, and it is computed again, as with enough room (but for the order)."""
     sims = [dropped(), dropped()]
     features = sims[1]._step.touch.features
     features.capacity |= {"pairs": 1, "candidates": 3, "rows": 2}

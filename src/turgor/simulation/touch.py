@@ -22,7 +22,7 @@ from turgor.solvers.schemes import Scheme
 __all__ = ["Touch"]
 
 ROUNDS = 4  # of impulses per substep
-RIGID_ROUNDS = 6  # with rigid bodies: stacks need more
+RIGID_ROUNDS = (6, 10)  # with rigid bodies: stacks need more, and more again where all contacts are solved at once
 HISTORICAL: dict[str, type[Any]] = {"particles": ParticleContacts, "bounding": BoundingContacts}
 
 log = logging.getLogger("turgor")
@@ -86,7 +86,8 @@ class Touch:
             rigid.warm_start()
         if self.features is not None:
             self.features.warm_start()
-        for turn in range(RIGID_ROUNDS if rigid is not None else ROUNDS):
+        rounds = ROUNDS if rigid is None else RIGID_ROUNDS[self.device.is_cuda]
+        for turn in range(rounds):
             if self.features is not None and turn < ROUNDS:
                 self.features.solve()
             if rigid is not None:
