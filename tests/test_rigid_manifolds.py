@@ -90,7 +90,7 @@ def distance(a, b):
     return float(np.linalg.norm(weights @ points[chosen]))
 
 
-@pytest.mark.req("B14")
+@pytest.mark.req("B13", "B14")
 @pytest.mark.parametrize("dim", [2, 3])
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 10**9))
@@ -138,7 +138,7 @@ def outside(shape, point):
     return np.sum((point - shape.vertices[shape.faces[:, 0]]) * face_normals(shape), axis=1).max()
 
 
-@pytest.mark.req("B14")
+@pytest.mark.req("B13", "B14")
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("gap", [0.001, 0.0, -0.001])
