@@ -122,3 +122,21 @@ def test_a_saved_state_goes_on_bit_for_bit(tmp_path):
     for name in ("left", "right"):
         assert (other[name].positions == sim[name].positions).all()
         assert (other[name].velocities == sim[name].velocities).all()
+
+
+@pytest.mark.req("B19")
+def test_particles_can_be_drawn():
+    """They lie on the surfaces of the two bodies; other methods have none."""
+    scene = turgor.Scene(gravity=(0, 0, 0))
+    for x in (-0.45, 0.45):
+        scene.add_soft_body(turgor.shapes.icosphere(radius=0.4, subdivisions=2), at=(x, 0, 0))
+    sim = turgor.Simulation(scene, contact="particles")
+    sim.step()
+    found = sim.collision_particles()
+    assert len(found["position"]) >= 32
+    assert set(found["owner"]) == {0, 1}
+    centres = np.array([[-0.45, 0, 0], [0.45, 0, 0]])[found["owner"]]
+    away = np.linalg.norm(found["position"] - centres, axis=1)
+    assert np.all((away > 0.36) & (away < 0.4001))
+    with pytest.raises(turgor.SceneError, match="only contact='particles'"):
+        turgor.Simulation(scene).collision_particles()

@@ -273,6 +273,16 @@ class Simulation:
         """What touches what now: count, deepest penetration, and arrays of pairs, points, normals, depths, impulses."""
         return contacts_of(self)
 
+    def collision_particles(self) -> dict[str, npt.NDArray[Any]]:
+        """Of contact="particles" (B19): position (n, dim) m, owner and other (n,): bodies counted over all worlds."""
+        touch = self._step.touch
+        if touch is None or not hasattr(touch.method, "particles"):
+            raise SceneError(
+                f"only contact='particles' has collision particles; this is contact={self.settings.contact!r}"
+            )
+        found: dict[str, npt.NDArray[Any]] = touch.method.particles()
+        return found
+
     def on_contact(self, function: Callable[[ContactEvent], None]) -> None:
         """Call a function after every frame for each pair that touches, or has ceased to (`ContactEvent`)."""
         if not callable(function):
