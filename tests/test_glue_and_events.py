@@ -131,3 +131,16 @@ def test_buffers_that_are_too_small_grow_and_change_nothing():
     assert features.capacity["rows"] > 2
     np.testing.assert_allclose(sims[0].positions, sims[1].positions, atol=2e-3)
     assert sims[1].contacts().count > 0
+
+
+@pytest.mark.req("B8")
+@pytest.mark.parametrize("contact", ["features", "bounding"])
+def test_what_is_glued_where_it_touches_falls_freely(contact):
+    """A body does not touch what it is glued to: contact at distance zero would hold both in the air."""
+    scene = turgor.Scene()
+    scene.add_rigid_body(shapes.box(size=(0.8, 0.5, 0.1)), name="box", at=(0, 0, 5), mass=4.0)
+    body = ball(scene, at=(0, 0, 5.35), mass=0.5, settled=False)
+    scene.attach("ball", np.flatnonzero(body.shape.vertices[:, 2] < -0.25), "box")
+    sim = advanced(turgor.Simulation(scene, contact=contact), 30)
+    assert float(np.asarray(sim["box"].velocity)[2]) == pytest.approx(-9.81 * 0.5, rel=0.02)
+    assert sim["ball"].center[2] < 4.2

@@ -320,3 +320,24 @@ def test_importing_shapes_is_light() -> None:
     code = f"import sys, turgor.shapes; sys.exit(','.join(set({heavy}) & set(sys.modules)) or 0)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
+
+
+TRIANGLE_2D = [(0, 0), (1, 0), (0, 1)]
+TRIANGLE_3D = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("vertices", "faces", "kind", "sentence"),
+    [
+        ([(0, 0), (1, 0)], [[0, 1]], "outline", "means closed"),
+        (TRIANGLE_2D, [[0, 1], [1, 2], [2, 5]], "outline", "indices of the 3 vertices"),
+        (TRIANGLE_2D, [[0, 1], [1, 2], [2, 0], [0, 1]], "outline", "means closed"),
+        (TRIANGLE_3D, np.zeros((0, 3)), "sheet", "at least one face"),
+        (TRIANGLE_3D, [[0, 1, 2]], "surface", "means closed"),
+        ([(0, 0, np.nan), (1, 0, 0), (0, 1, 0)], [[0, 1, 2]], "sheet", "finite"),
+    ],
+)
+def test_shapes_made_by_hand_are_checked(vertices, faces, kind, sentence):
+    """They went on to the engine, which crashed."""
+    with pytest.raises(MeshError, match=sentence):
+        Shape(np.array(vertices, float), faces, kind, {})

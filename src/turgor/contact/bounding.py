@@ -153,20 +153,8 @@ class BoundingContacts:
         bodies.shape, bodies.margin = model.int_array(np.tile(shape, worlds)), model.real_array(np.tile(margin, worlds))
         bodies.local_centre = model.vec_array(np.tile(np.concatenate(centre), (worlds, 1)))
         bodies.local_half = model.vec_array(np.tile(np.concatenate(half), (worlds, 1)))
-        starts, strangers = self._strangers()
-        bodies.stranger_start, bodies.stranger = model.int_array(starts), model.int_array(strangers)
+        bodies.stranger_start, bodies.stranger = surfaces.stranger_start, surfaces.stranger
         self.bodies = bodies
-
-    def _strangers(self) -> tuple[Any, Any]:
-        """Rows, per contact body, of the bodies that it is glued to: they always overlap, and do not touch."""
-        model, surfaces = self.model, self.surfaces
-        soft = model.body_host[model.rigids.glued_vertex_host]
-        rigid = model.rigids.glued_body_host + surfaces.soft
-        pairs = np.unique(np.stack([np.append(soft, rigid), np.append(rigid, soft)], axis=1).astype(int), axis=0)
-        counts = np.bincount(pairs[:, 0], minlength=surfaces.bodies)
-        starts = np.concatenate([[0], np.cumsum(np.tile(counts, model.worlds))])
-        rows = [pairs[:, 1] + world * surfaces.bodies for world in range(model.worlds)]
-        return starts, np.concatenate(rows)
 
     def _objects(self) -> None:
         objects, count, n = self.k_measure.Objects(), self.count, self.model.numbers

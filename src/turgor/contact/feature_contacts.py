@@ -260,9 +260,9 @@ class FeatureContacts:
         self.mark_simple()
         self.pair_count.zero_()
         self.launch(
-            k.list_pairs, self.total, f.bodies, f.soft, self.low, self.high, f.self_contact, self.simple, f.edge_size,
-            self.mean, self.spread, self.pair_count, self.pairs, self.margin, self.travel, self.reach, self.pair_stale,
-            self.overflow,
+            k.list_pairs, self.total, f.bodies, f.soft, f.stranger_start, f.stranger, self.low, self.high,
+            f.self_contact, self.simple, f.edge_size, self.mean, self.spread, self.pair_count, self.pairs, self.margin,
+            self.travel, self.reach, self.pair_stale, self.overflow,
         )  # fmt: skip
         self.candidate_count.zero_()
         self.gather()

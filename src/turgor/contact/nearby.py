@@ -269,6 +269,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def list_pairs(
         per_world: int,
         soft: int,  # the first of a world's bodies that is rigid
+        stranger_start: wp.array(dtype=int),
+        stranger: wp.array(dtype=int),  # bodies that are glued together and do not touch
         low: wp.array(dtype=vec),
         high: wp.array(dtype=vec),
         self_contact: wp.array(dtype=int),
@@ -292,6 +294,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 wanted = self_contact[a] != 0 and simple[a] == 0
                 if b > a:
                     wanted = not apart(a, b, low, high)
+                    for s in range(stranger_start[a], stranger_start[a + 1]):
+                        if stranger[s] == b:
+                            wanted = False
                 if wanted:
                     slot = wp.atomic_add(pair_count, 0, 1)
                     if slot < pairs.shape[0]:

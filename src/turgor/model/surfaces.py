@@ -43,6 +43,7 @@ class Surfaces:
         self._points(rigid_starts)
         self._features(rigid_starts)
         self._bodies(rigid_starts)
+        self._strangers()
 
     def _points(self, rigid_starts: Any) -> None:
         model, rigids = self.model, self.model.rigids
@@ -158,6 +159,17 @@ class Surfaces:
     def names(self) -> list[str]:
         """Of the contact bodies of one world."""
         return [body.name for body in (*self.model.bodies, *self.model.rigids.bodies)]
+
+    def _strangers(self) -> None:
+        """Rows, per contact body, of the bodies that it is glued to: they meet where they are glued, and never touch."""
+        model = self.model
+        soft = model.body_host[model.rigids.glued_vertex_host]
+        rigid = model.rigids.glued_body_host + self.soft
+        pairs = np.unique(np.stack([np.append(soft, rigid), np.append(rigid, soft)], axis=1).astype(int), axis=0)
+        counts = np.bincount(pairs[:, 0], minlength=self.bodies)
+        starts = np.concatenate([[0], np.cumsum(np.tile(counts, model.worlds))])
+        rows = [pairs[:, 1] + world * self.bodies for world in range(model.worlds)]
+        self.stranger_start, self.stranger = model.int_array(starts), model.int_array(np.concatenate(rows))
 
 
 def _shifted(table: IntArray, shift: int) -> IntArray:

@@ -43,6 +43,20 @@ class Shape:
             raise MeshError(f"faces must have shape (m, {vertices.shape[1]}), got {faces.shape}")
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "faces", faces)
+        self._check()
+
+    def _check(self) -> None:
+        """What the engine relies on, for shapes that are made by hand; the mesh doctor looks deeper."""
+        count = len(self.vertices)
+        if not len(self.faces):
+            raise MeshError("a shape needs at least one face")
+        if not np.all(np.isfinite(self.vertices)):
+            raise MeshError("vertices must be finite numbers")
+        for name, indices in (("faces", self.faces), ("extra_springs", np.asarray(self.extra_springs))):
+            if indices.size and not (indices.min() >= 0 and indices.max() < count):
+                raise MeshError(f"{name} must be indices of the {count} vertices, 0 to {count - 1}")
+        if self.closed and not self.recipe and not _is_closed(self.faces, count):
+            raise MeshError(f"kind = {self.kind!r} means closed, but the faces are not: turgor.shapes.mesh says where")
 
     @property
     def dim(self) -> int:
@@ -76,3 +90,14 @@ class Shape:
             (x0, y0), (x1, y1) = corners[:, 0].T, corners[:, 1].T
             return float(0.5 * np.sum(x0 * y1 - x1 * y0))
         return float(np.einsum("ij,ij->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0)
+
+
+def _is_closed(faces: IntArray, count: int) -> bool:
+    """2D: each vertex ends one segment and starts one. 3D: each side of a face is that of one other, turned round."""
+    if faces.shape[1] == 2:
+        one, other = faces.T
+    else:
+        ends = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]).astype(np.int64)
+        one, other = ends[:, 0] * count + ends[:, 1], ends[:, 1] * count + ends[:, 0]
+    ordered = np.sort(one)
+    return np.array_equal(ordered, np.sort(other)) and bool(np.all(np.diff(ordered) > 0))
