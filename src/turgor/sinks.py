@@ -1,11 +1,11 @@
-"""Where frames go. The simulation knows only this interface; `turgor/__init__.py` says who opens a path."""
+"""Where frames go. The simulation knows only this interface; `turgor/__init__.py` says who takes them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Protocol
 
-__all__ = ["Sink", "opener"]
+__all__ = ["Sink", "opener", "viewer"]
 
 
 class Sink(Protocol):
@@ -19,3 +19,6 @@ class Sink(Protocol):
 
 
 opener: Callable[[Any, Any], Sink] | None = None  # (path, layout) -> sink; set by the package root
+viewer: Callable[[Any, int, int], Any] | None = (
+    None  # (simulation, height, port) -> inline view; set by the package root
+)

@@ -93,6 +93,13 @@ class Scene:
             raise SceneError(f"a scene has no {key!r}; {did_you_mean(key, Scene.__annotations__)}")
         object.__setattr__(self, key, value)
 
+    def copy(self) -> Scene:
+        """A scene with the same bodies and walls (which are frozen), that may be changed without harm to this one."""
+        other = Scene(self.dim, self.gravity, self.wind, self.name, self.description, self.simulation)
+        for attribute in ("attachments", *(attribute for attribute, _ in KINDS.values())):
+            getattr(other, attribute).extend(getattr(self, attribute))
+        return other
+
     # --- what is in it
 
     @property

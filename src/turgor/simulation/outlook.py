@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from turgor.model.rigids import swing
+from turgor.model.rotations import matrices_of
 from turgor.scene.data import SoftBody
 from turgor.scene.walls import Container, Ground, Plane, Wall
 from turgor.simulation.frame import BodyLayout, Frame, Layout, WallLayout, WallPose
@@ -44,26 +46,36 @@ def frame_of(sim: Simulation) -> Frame:
     def first_world(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray(values if sim.worlds == 1 else values[0])
 
-    rigid = [sim[body.name] for body in sim.model.rigids.bodies]
-    unknown = np.full(len(rigid), math.nan)
+    unknown = np.full(len(sim.model.rigids.bodies), math.nan)
+    rigid_positions, rigid_velocities = _rigid_points(sim)
 
     def per_body(array: Any) -> npt.NDArray[np.float64]:
         return np.append(np.where(gas, np.asarray(array.numpy()[:count], np.float64), math.nan), unknown)
 
-    def per_vertex(name: str) -> npt.NDArray[np.float64]:
-        """Of soft bodies, then of the vertices of rigid ones."""
-        parts = [first_world(getattr(thing, name)) for thing in (sim, *rigid)]
-        return np.concatenate([part.reshape(-1, sim.scene.dim) for part in parts])
-
     return Frame(
         index=sim.frame_index,
         time=sim.time,
-        positions=per_vertex("positions"),
-        velocities=per_vertex("velocities"),
+        positions=np.concatenate([first_world(sim.positions), rigid_positions]),
+        velocities=np.concatenate([first_world(sim.velocities), rigid_velocities]),
         volumes=per_body(sim.state.volume),
         pressures=per_body(sim.state.pressure),
         walls=_wall_poses(sim),
     )
+
+
+def _rigid_points(sim: Simulation) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """(points, dim) m and m/s: the vertices of all rigid bodies of the first world, as RigidView gives them."""
+    rigids = sim.model.rigids
+    places, speeds, spins = (
+        np.asarray(a.numpy()[: rigids.count], np.float64) for a in (rigids.x, rigids.v, rigids.spin)
+    )
+    turns = matrices_of(np.asarray(rigids.q.numpy()[: rigids.count], np.float64))
+    positions, velocities = [np.zeros((0, sim.scene.dim))], [np.zeros((0, sim.scene.dim))]
+    for index, points in enumerate(rigids.shape_points):
+        arms = points @ turns[index].T
+        positions.append(arms + places[index] + sim.model.anchor)
+        velocities.append(swing(spins[index], arms) + speeds[index])
+    return np.concatenate(positions), np.concatenate(velocities)
 
 
 def _wall_layout(wall: Wall, dim: int) -> WallLayout:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,7 @@ from turgor.simulation.rigid_view import RigidView
 from turgor.simulation.settle import settle
 from turgor.simulation.step import Step
 from turgor.simulation.touching import ContactEvent, Listeners, contacts_of
+from turgor.simulation.wall_view import WallView
 from turgor.solvers.frame import FINE
 from turgor.solvers.schemes import SCHEMES
 
@@ -102,8 +104,10 @@ class Simulation:
             body.name: BodyView(self, body.name) for body in self.model.bodies
         }
         self._views |= {body.name: RigidView(self, index) for index, body in enumerate(scene.rigid_bodies)}
+        self.walls = {wall.name: WallView(self, wall.name) for wall in scene.walls}
         self._forces: FloatArray | None = None  # also says that volume and pressure are of now
         self._listeners = Listeners()
+        self._turn = threading.RLock()  # stepping and measuring share work arrays; `show` looks from another thread
         settle(self)
         self._built = True
 
@@ -118,10 +122,11 @@ class Simulation:
 
     def step(self) -> None:
         """Advance by one frame. Raises UnstableError if it diverges; the state is then that of the last good frame."""
-        self.launch_frame()
-        self.frame_index += 1
-        if self._device.is_cpu or self.frame_index % GPU_CHECK == 0:
-            self.ensure_fine()
+        with self._turn:
+            self.launch_frame()
+            self.frame_index += 1
+            if self._device.is_cpu or self.frame_index % GPU_CHECK == 0:
+                self.ensure_fine()
         self._listeners.tell(self)
 
     def run(
@@ -254,9 +259,10 @@ class Simulation:
 
     def measure(self) -> None:
         """Bring forces, volumes and pressures up to the present state (else they are those of the last substep)."""
-        self.ensure_fine()
-        if self._forces is None:
-            self._forces = self._to_user(self._step.forces()) if self.vertices else np.zeros((0, self.scene.dim))
+        with self._turn:
+            self.ensure_fine()
+            if self._forces is None:
+                self._forces = self._to_user(self._step.forces()) if self.vertices else np.zeros((0, self.scene.dim))
 
     def energy(self) -> Energy:
         """The energy ledger, J. `dissipated` and `work` are kept only with `ledger=True`, and are nan otherwise."""
@@ -375,6 +381,15 @@ class Simulation:
     def frame(self) -> Frame:
         """The first world now."""
         return outlook.frame_of(self)
+
+    def show(self, height: int = 620, port: int = 0) -> Any:
+        """The playground of this simulation, shown inline in a notebook; `.url` opens it elsewhere, `.close()` ends it.
+
+        It starts paused. It shows what `step` and `run` do, too.
+        """
+        if sinks.viewer is None:
+            raise SceneError("nothing shows simulations here: use the turgor package as a whole")
+        return sinks.viewer(self, height, port)
 
     # saving ---------------------------------------------------------------------------------------------------------
 
