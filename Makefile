@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && { echo $$p; break; }; done)
 
-.PHONY: help demo test lint format bench lock clean
+.PHONY: help demo play test lint format bench lock clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -20,8 +20,12 @@ demo: $(STAMP) ## five balls in a turning box: out/five-balls.mp4 (video) and ou
 	@mkdir -p out
 	@$(BIN)/turgor run five-balls --fps 30 -o out/five-balls.mp4 -o out/five-balls.vtkhdf
 
+play: $(STAMP) ## the playground: a page in the browser to pull, push and change the bodies (Ctrl-C ends)
+	@$(BIN)/turgor play
+
 test: lint ## lint, types and all tests
 	@tools/graphics
+	@tools/browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(STAMP) ## ruff (rules and format) and mypy (strict)

@@ -23,8 +23,9 @@ ORDER = (
     "simulation",
     "record",
     "gallery",
-    "bench",
     "viewer",
+    "bench",
+    "papers",
     "cli",
     "__main__",
 )

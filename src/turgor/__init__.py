@@ -42,4 +42,15 @@ def _open_sink(path: Any, layout: Any) -> sinks.Sink:
     return open_sink(path, layout)
 
 
+def _show(simulation: Any, height: int, port: int) -> Any:
+    from importlib.util import find_spec
+
+    if find_spec("viser") is None:
+        raise SceneError("showing a simulation needs viser, which is not installed: pip install 'turgor[play]'")
+    from turgor.viewer.inline import InlineView
+
+    return InlineView.of(simulation, height, port)
+
+
 sinks.opener = _open_sink
+sinks.viewer = _show

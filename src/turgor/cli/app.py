@@ -10,6 +10,7 @@ import typer
 
 from turgor.cli.bench import bench
 from turgor.cli.check import check
+from turgor.cli.play import play
 from turgor.cli.run import run
 from turgor.cli.scenes import scenes
 from turgor.errors import TurgorError, UnstableError
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings=CONTEXT,
 )
-for command in (scenes, run, check, bench):
+for command in (scenes, run, play, check, bench):
     app.command(context_settings=CONTEXT)(command)
 
 

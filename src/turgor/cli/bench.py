@@ -15,7 +15,7 @@ __all__ = ["bench"]
 def bench(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="throughput, stages, frame, peers, growth, pressure, startup; all if none is named."),
+        typer.Argument(help="Which ones (a wrong name lists them); all if none is named."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:

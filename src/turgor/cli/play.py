@@ -1,0 +1,96 @@
+"""`turgor play`: the playground in the browser."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from turgor.scene import Scene
+
+__all__ = ["play"]
+
+DEFAULT_SCENE = "five-balls"
+END_SECONDS = 1.5  # s that ending may take; a thread that is still busy then (a video being written) is left behind
+
+
+def play(
+    scene: Annotated[
+        str, typer.Argument(metavar="SCENE", help="A scene of the gallery, or a scene file (.toml).")
+    ] = DEFAULT_SCENE,
+    port: Annotated[int, typer.Option(help="Where to listen; 0 takes any free port.")] = 8080,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 lets others in who know the token that is printed.")
+    ] = "127.0.0.1",
+    device: Annotated[str, typer.Option(help="cpu, cuda (an NVIDIA GPU), cuda:1, or auto (a GPU if there is one).")] = (
+        "cpu"
+    ),
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+) -> None:
+    """Play with a scene in the browser: pull bodies, change parameters, record, share.
+
+    SCENE is a name that `turgor scenes` lists, or a scene file, which is loaded again whenever it changes.
+
+    \b
+    turgor play                     five balls in a turning box
+    turgor play flag --port 9000
+    turgor play my.toml
+    turgor play --host 0.0.0.0      for others too; the address with its token is printed
+
+    Ctrl-C ends it. Needs the extra: pip install 'turgor[play]'
+    """
+    from importlib.util import find_spec
+
+    from turgor.errors import SceneError
+
+    if find_spec("viser") is None:
+        raise SceneError("the playground needs viser, which is not installed: pip install 'turgor[play]'")
+    from pathlib import Path
+
+    from turgor import gallery
+    from turgor.cli.run import load_scene
+
+    chosen: Scene = load_scene(scene)
+    path = None if scene in gallery.names() else Path(scene)
+    from turgor.viewer.inner import hush
+    from turgor.viewer.playground import Playground
+
+    hush()
+    with Playground(chosen, host=host, port=port, device=device, path=path) as playground:
+        try:
+            print(f"turgor play: {playground.url}  (Ctrl-C ends)", flush=True)
+            if not no_browser:
+                open_browser(playground.url)
+            playground.wait()
+        except KeyboardInterrupt:  # the way to end it, so no failure
+            leave_soon()
+    sys.stdout.flush()
+    os._exit(0)  # all is closed; taking Python and Warp apart would only take another second
+
+
+def open_browser(url: str) -> None:
+    """Opens the system's browser where there is a screen; never fails, never waits."""
+    import webbrowser
+
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return  # webbrowser would start one that takes over the terminal
+
+    def attempt() -> None:
+        with contextlib.suppress(Exception):
+            webbrowser.open(url)
+
+    threading.Thread(target=attempt, name="turgor browser", daemon=True).start()
+
+
+def leave_soon() -> None:
+    """Ends the program after END_SECONDS at the latest, whatever its threads do and however often Ctrl-C is pressed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    timer = threading.Timer(END_SECONDS, os._exit, (0,))
+    timer.daemon = True
+    timer.start()

@@ -1,0 +1,56 @@
+"""Rates of the last second: frames, simulated time and updates per second of the wall clock."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+
+__all__ = ["Meter"]
+
+WINDOW = 1.0  # s
+
+
+class Meter:
+    """Counts what happens; asked, it tells the rates of the last second."""
+
+    def __init__(self) -> None:
+        self._frames: deque[tuple[float, int, float]] = deque()  # time, frames, simulated seconds
+        self._updates: deque[float] = deque()
+        self.all_frames = 0
+        self.all_updates = 0
+
+    def frames(self, count: int, seconds: float) -> None:
+        """Frames were simulated."""
+        if count:
+            self._frames.append((time.perf_counter(), count, seconds))
+            self.all_frames += count
+
+    def update(self) -> None:
+        """A frame was streamed."""
+        self._updates.append(time.perf_counter())
+        self.all_updates += 1
+
+    def _prune(self) -> None:
+        start = time.perf_counter() - WINDOW
+        while self._frames and self._frames[0][0] < start:
+            self._frames.popleft()
+        while self._updates and self._updates[0] < start:
+            self._updates.popleft()
+
+    @property
+    def frame_rate(self) -> float:
+        """Simulated frames per second."""
+        self._prune()
+        return sum(count for _, count, _ in self._frames) / WINDOW
+
+    @property
+    def real_time_factor(self) -> float:
+        """Simulated seconds per second."""
+        self._prune()
+        return sum(seconds for _, _, seconds in self._frames) / WINDOW
+
+    @property
+    def update_rate(self) -> float:
+        """Streamed updates per second."""
+        self._prune()
+        return len(self._updates) / WINDOW
