@@ -41,3 +41,32 @@ def test_methods_side_by_side(name, record_property, capsys):
     assert crossings == 0
     for method in ("particles", "bounding"):  # the historical methods are approximate: they are run, and reported above
         assert rows[method][0] >= depth - limit, method
+
+
+def test_surfaces_that_crumple_end_in_a_sentence_and_not_in_all_the_memory():
+    """Too few substeps blow the balls up into heaps of folds, in which everything is near everything."""
+    sim = turgor.Simulation(gallery.load("drop"), solver="midpoint", substeps=16)
+    with pytest.raises(turgor.UnstableError, match=r"crumpled|diverged"):
+        sim.run(2.0)
+    assert sim.finite
+
+
+@pytest.mark.req("B10", "C4")
+@pytest.mark.parametrize("contact", ["features", "particles", "bounding"])
+def test_contact_points_are_where_the_bodies_are_far_from_the_origin(contact):
+    """Positions are kept relative to an anchor there; contact points must be given in the scene's own coordinates."""
+    far = 1000.0
+    scene = turgor.Scene(gravity=(0, 0, 0))
+    for name, side in (("left", -1.0), ("right", 1.0)):
+        scene.add_soft_body(
+            turgor.shapes.icosphere(radius=0.5, subdivisions=2), name=name, at=(far + side * 0.52, 0, 0),
+            velocity=(-side, 0, 0), springs=turgor.Springs(100.0, 0.5), gas=turgor.Gas.at(gauge=100.0, ambient=1000.0),
+        )  # fmt: skip
+    sim = turgor.Simulation(scene, contact=contact)
+    for _ in range(60):
+        sim.step()
+        found = sim.contacts()
+        if found.count:
+            break
+    assert found.count
+    assert np.abs(found.points[:, 0] - far).max() < 0.6

@@ -386,3 +386,11 @@ def test_a_misspelt_attribute_is_told():
         sim.gravitty = (0.0, 0.0, -1.0)
     sim.gravity = (0.0, 0.0, -1.0)
     np.testing.assert_allclose(sim.gravity, (0.0, 0.0, -1.0))
+
+
+def test_a_body_that_is_at_rest_already_is_settled_at_once():
+    """Its forces are round-off; a share of them is no measure of rest."""
+    scene = turgor.Scene(gravity=(0, 0, 0))
+    shape = turgor.shapes.icosphere(radius=0.5, subdivisions=1)
+    scene.add_soft_body(shape, name="ball", gas=turgor.Gas(absolute=60.0, ambient=60.0), settled=True)
+    np.testing.assert_allclose(turgor.Simulation(scene)["ball"].positions, shape.vertices, atol=1e-6)

@@ -107,7 +107,7 @@ class BoundingContacts:
         point = c.point.numpy()[:count]
         normal = c.normal.numpy()[:count].astype(float).reshape(-1, dim)
         impulse = c.impulse.numpy()[:count].astype(float).reshape(-1, dim)
-        place = self.state.points.numpy()[point].astype(float).reshape(-1, dim) + self.model.anchor
+        place = self.state.points.numpy()[point].astype(float).reshape(-1, dim)
         return {
             "pair": c.pair.numpy()[:count].reshape(-1, 2),
             "point": place,

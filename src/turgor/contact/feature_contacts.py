@@ -19,6 +19,7 @@ from turgor.model.surfaces import Surfaces
 __all__ = ["FeatureContacts"]
 
 BLOCK = 64  # threads per body or pair of bodies on a GPU
+CRUMPLED = 250  # candidates per point from which on a surface is no longer one; heaps have below 10
 THREADS = 1 << 16  # that share a list on a GPU; on the CPU one thread walks it
 
 
@@ -179,6 +180,11 @@ class FeatureContacts:
         self._allocate()
         self.overflow.zero_()
         self.forget()
+
+    @property
+    def crumpled(self) -> bool:
+        """Whether so much is near so much that a surface is no longer one."""
+        return int(self.overflow.numpy()[2:].max()) > CRUMPLED * (self.surfaces.points + 100)
 
     def begin_frame(self) -> None:
         """The way out of tangles, once per frame."""

@@ -220,7 +220,7 @@ class ParticleContacts:
         depth = rows.thickness.numpy()[:count] - rows.gap.numpy()[:count]
         return {
             "pair": rows.bodies.numpy()[:count],
-            "point": rows.point.numpy()[:count].astype(float) + self.model.anchor,
+            "point": rows.point.numpy()[:count].astype(float),
             "normal": rows.normal.numpy()[:count].astype(float),
             "depth": depth.astype(float),
             "impulse": rows.impulse.numpy()[:count].astype(float),

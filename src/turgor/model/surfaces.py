@@ -161,7 +161,7 @@ class Surfaces:
         return [body.name for body in (*self.model.bodies, *self.model.rigids.bodies)]
 
     def _strangers(self) -> None:
-        """Rows, per contact body, of the bodies that it is glued to: they meet where they are glued, and never touch."""
+        """Rows, per contact body, of the bodies that it is glued to: they meet there, and never touch."""
         model = self.model
         soft = model.body_host[model.rigids.glued_vertex_host]
         rigid = model.rigids.glued_body_host + self.soft

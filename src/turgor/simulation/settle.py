@@ -20,6 +20,7 @@ __all__ = ["settle", "settled_positions"]
 
 STEPS = 6000  # at most
 TOLERANCE = 1e-4  # of the largest force on a vertex at the start
+ROUND_OFF = 1e-10  # of the force of a spring or of the gas at a vertex: a body at rest already has only round-off
 ALPHA, SHRINK, DELAY = 0.1, 0.99, 5  # FIRE's own constants
 
 
@@ -64,10 +65,11 @@ def settled_positions(body: SoftBody, glued: npt.NDArray[np.int32]) -> npt.NDArr
     free[still.pinned] = 0.0
 
     limit, alpha, downhill = 0.0, ALPHA, 0
+    least = ROUND_OFF * _rough_force(body, float(view.pressure))
     for step in range(STEPS):
         forces = free * view.forces
         largest = float(np.linalg.norm(forces, axis=1).max())
-        limit = limit or TOLERANCE * largest
+        limit = limit or max(TOLERANCE * largest, least)
         if largest <= limit:
             return view.positions
         velocities = view.velocities
@@ -84,3 +86,10 @@ def settled_positions(body: SoftBody, glued: npt.NDArray[np.int32]) -> npt.NDArr
         f"body {body.name!r} found no equilibrium of springs and gas in {STEPS} steps: its springs may be too soft for "
         "its pressure; leave settled out, or raise springs.stiffness"
     )
+
+
+def _rough_force(body: SoftBody, pressure: float) -> float:
+    """N: about what a spring as long as its edge, and the gas on the faces around a vertex, can do."""
+    ends = body.shape.vertices[body.shape.edges]
+    edge = float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).mean())
+    return body.springs.stiffness * edge + abs(pressure) * edge ** (body.dim - 1)

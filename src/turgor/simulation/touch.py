@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+import numpy as np
 import warp as wp
 
 from turgor.contact import simple
@@ -12,6 +13,7 @@ from turgor.contact.bounding import BoundingContacts
 from turgor.contact.feature_contacts import FeatureContacts
 from turgor.contact.particles import ParticleContacts
 from turgor.contact.rigid.manifolds import RigidContacts
+from turgor.errors import UnstableError
 from turgor.model.model import Model
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
@@ -247,7 +249,19 @@ class Touch:
                 rigid.grow(int(1.5 * needed) + 64)
                 self.kept = {name: wp.clone(getattr(rigid, name)) for name in RigidContacts.PROPER}
         if small:
+            if self.features is not None and self.features.crumpled:
+                raise UnstableError(self._crumpled())
             self.method.grow()
         self.grown += 1
         log.info("contact buffers were too small and have grown; the frame is computed again")
         return True
+
+    def _crumpled(self) -> str:
+        """What to say of surfaces that are a heap of folds: the fastest body is the one that blew up."""
+        speeds = np.linalg.norm(self.state.v.numpy(), axis=1)
+        fastest = int(np.nan_to_num(speeds, nan=np.inf).argmax()) % max(self.model.vertices, 1)
+        name = self.model.bodies[int(self.model.body_host[fastest])].name
+        return (
+            f"body {name!r} at t = {float(self.state.clock.numpy()[0]):.4g} s is crumpled, and contact finds no end: "
+            "use substeps='auto' or more substeps, or lower its stiffness, gas pressure or velocity"
+        )

@@ -41,18 +41,23 @@ class Span:
     def of(cls, low: float, high: float) -> Span:
         """A span that holds low and high, with round numbers."""
         step = 10.0 ** math.floor(math.log10((high - low) / 100.0))
-        digits = max(0, -round(math.log10(step))) + 1
-        first, last = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
-        return cls(round(first, digits), round(last, digits), round(step, digits))
+        grain = step if 0.0 < low < 10.0 * step else 10.0 * step
+        first, last = math.floor(low / grain + 1e-9) * grain, math.ceil(high / (10.0 * step) - 1e-9) * 10.0 * step
+        return cls(_rounded(first, step), _rounded(last, step), _rounded(step, step))
 
     @property
     def digits(self) -> int:
-        """Decimals that are worth showing."""
-        return max(0, 1 - math.floor(math.log10(self.step)))
+        """Decimals that are worth showing, and that a slider's field has room for."""
+        wanted, room = 1 - math.floor(math.log10(self.step)), 2 - math.floor(math.log10(self.high))
+        return max(0, min(wanted, max(room, 4)))
 
     def clip(self, value: float) -> float:
         """The nearest value inside."""
         return min(max(value, self.low), self.high)
+
+
+def _rounded(value: float, step: float) -> float:
+    return round(value, max(0, -round(math.log10(step))) + 1)
 
 
 Reader = Callable[[World, str], float]
@@ -61,7 +66,7 @@ Writer = Callable[[World, str, Any], None]
 
 def opened(world: World, name: str) -> Thing | None:
     """A body as it was when the scene was opened; None for one that came later."""
-    scene = world._first
+    scene = world.opened
     return scene[name] if name in scene.names else None
 
 
@@ -221,7 +226,7 @@ def gravity(world: World, name: str) -> float:
 
 def set_gravity(world: World, name: str, strength: Any) -> None:
     """Along the scene's own direction; downwards if it had none."""
-    own = np.array(world._first.gravity)
+    own = np.array(world.opened.gravity)
     along = own / np.linalg.norm(own) if own.any() else -np.eye(world.scene.dim)[-1]
     world.change("gravity", tuple((along * float(strength)).tolist()))
 
@@ -239,13 +244,13 @@ def wind_part(axis: int) -> tuple[Reader, Writer]:
 
 
 def wind_span(world: World, name: str, first: Any) -> Span:
-    most = max(WIND_MAX, 3.0 * max(abs(part) for part in world._first.wind))
+    most = max(WIND_MAX, 3.0 * max(abs(part) for part in world.opened.wind))
     return Span.of(-most, most)
 
 
 def axis(world: World) -> Any:
     """Unit vector that the first container turns about, in the scene as it was opened; y if it was at rest."""
-    spins = [np.array(container.spin) for container in world._first.containers]
+    spins = [np.array(container.spin) for container in world.opened.containers]
     turning = [spin for spin in spins if np.any(spin)]
     return np.abs(turning[0]) / np.linalg.norm(turning[0]) if turning else np.array([0.0, 1.0, 0.0])
 
@@ -262,7 +267,7 @@ def set_spin(world: World, name: str, value: Any) -> None:
 
 
 def spin_span(world: World, name: str, first: Any) -> Span:
-    most = max([SPIN_MAX, *(WIDE * float(np.linalg.norm(box.spin)) for box in world._first.containers)])
+    most = max([SPIN_MAX, *(WIDE * float(np.linalg.norm(box.spin)) for box in world.opened.containers)])
     return Span.of(-most, most)
 
 

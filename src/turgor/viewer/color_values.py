@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.record.look import RAMP
-from turgor.scene.data import SoftBody
-from turgor.scene.rigid import RigidBody
+from turgor.scene.data import Body, SoftBody
 from turgor.simulation.frame import Frame, Layout
 
 if TYPE_CHECKING:
@@ -163,7 +162,7 @@ class Measure:
         rest = np.full((self._layout.vertices, self._layout.dim), math.nan)
         for entry in self._layout.bodies:
             body = self._world.scene[entry.name]
-            if not isinstance(body, RigidBody):
+            if isinstance(body, Body):
                 rest[entry.start : entry.start + entry.count] = body.shape.vertices
         return np.stack([_distance(rest, a, b) for a, b in self._edges()], axis=1)
 

@@ -18,17 +18,21 @@ class Meter:
         self._updates: deque[float] = deque()
         self.all_frames = 0
         self.all_updates = 0
+        self.frame_seconds = 0.0  # that the last simulated frame took
+        self.update_seconds = 0.0  # that the last update took
 
-    def frames(self, count: int, seconds: float) -> None:
-        """Frames were simulated."""
+    def frames(self, count: int, seconds: float, took: float) -> None:
+        """Frames were simulated: how many, how long in the world and how long by the clock (s)."""
         if count:
             self._frames.append((time.perf_counter(), count, seconds))
             self.all_frames += count
+            self.frame_seconds = took / count
 
-    def update(self) -> None:
-        """A frame was streamed."""
+    def update(self, took: float) -> None:
+        """A frame was streamed, which took this long (s)."""
         self._updates.append(time.perf_counter())
         self.all_updates += 1
+        self.update_seconds = took
 
     def _prune(self) -> None:
         start = time.perf_counter() - WINDOW

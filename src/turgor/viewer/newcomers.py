@@ -29,7 +29,9 @@ GROWN = 1.1  # gas swells a body at least by this
 LAYERS, COLUMNS = 12, 4  # places that are tried inside a container: layers, and columns to each side of the middle
 FEW = 300  # vertices: a scene of coarser balls gets coarse balls
 ANGULAR_GAUGE = 0.3  # of the gauge pressure of balls: corners are to stay
-ANGULAR_BENDING = 0.0025  # of stiffness times size², N m/rad: as the soft cubes of "torus-and-cubes"
+ANGULAR_BENDING = 0.06  # of stiffness × edge², N m/rad: as the soft cubes of "torus-and-cubes"
+SHORT = 5.0  # percent of the edges are shorter than the one that bending is made for
+QUICK = 2.0  # times as fast as the scene's own a newcomer may ring: it takes that many times the substeps
 
 
 @dataclass(frozen=True)
@@ -93,14 +95,16 @@ def _soft(world: World, shape: Shape, what: str, **place: Any) -> SoftBody:
     like, size, count = _material(world), float(np.ptp(shape.vertices, axis=0).max()), len(shape.vertices)
     flat = shape.dim == 2
     stiffness = like.stiffness * (count / like.count if flat else size / like.size)
-    mass = like.mass * (size / like.size) ** (1 if flat else 2)  # a skin of the same thickness
+    skin = like.mass * (size / like.size) ** (1 if flat else 2)  # of the same thickness
+    slow = like.mass * (count / like.count) * (stiffness / like.stiffness) / QUICK**2
+    mass = max(skin, slow)
     heavier = stiffness * mass / count / (like.stiffness * like.mass / like.count)
     angular = what not in ROUND
     return SoftBody(
         shape,
         mass=mass,
         springs=Springs(stiffness, like.damping * math.sqrt(heavier)),
-        bending=ANGULAR_BENDING * stiffness * size**2 if angular else 0.0,
+        bending=ANGULAR_BENDING * stiffness * _short_edge(shape) ** 2 if angular else 0.0,
         gas=Gas(gauge=like.gauge * (ANGULAR_GAUGE if angular and not flat else 1.0), ambient=like.ambient),
         settled=True,
         friction=like.friction,
@@ -108,6 +112,12 @@ def _soft(world: World, shape: Shape, what: str, **place: Any) -> SoftBody:
         drag=like.drag,
         **place,
     )
+
+
+def _short_edge(shape: Shape) -> float:
+    """m: an edge that few are shorter than."""
+    ends = shape.vertices[np.stack([shape.faces, np.roll(shape.faces, -1, axis=1)], axis=-1)]
+    return float(np.percentile(np.linalg.norm(ends[..., 0, :] - ends[..., 1, :], axis=-1), SHORT))
 
 
 def _rigid(world: World, shape: Shape, what: str, **place: Any) -> RigidBody:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from turgor.errors import TurgorError
 from turgor.viewer.parameters import ENTRIES, Choice, Parameter, Span, set_for, span_for, subjects
-from turgor.viewer.selection import ALL, Selection
+from turgor.viewer.selection import ALL
 
 if TYPE_CHECKING:
     from turgor.viewer.playground import Playground
@@ -27,7 +27,7 @@ class ChangePanel:
 
     def __init__(self, playground: Playground) -> None:
         self._playground = playground
-        self._selection = Selection.of(playground)
+        self._selection = playground.selection
         self._controls: dict[str, Any] = {}
         self._spans: dict[str, Span] = {}
         self._names: dict[str, list[str]] = {}  # the bodies that each control is about

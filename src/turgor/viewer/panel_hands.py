@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from turgor.errors import MeshError, SceneError, TurgorError
 from turgor.scene.data import Body
 from turgor.shapes import Report, Shape
 from turgor.viewer.adjusting import Span
 from turgor.viewer.newcomers import FLAT, SOLID, add_shape, common_size, is_fine, made
-from turgor.viewer.selection import ALL, Selection
-from turgor.viewer.skins import upright
+from turgor.viewer.selection import ALL
 from turgor.viewer.uploads import MAX_UPLOAD_BYTES, read_mesh
 
 if TYPE_CHECKING:
@@ -26,8 +23,6 @@ HELP = (
     "bodies to turn the view. **Click** a body to select it; **shift-click** a point to pin it, and again to free it."
 )
 SIZES = (0.4, 1.6)  # of the size that bodies of the scene have
-PIN_COLOR = (33, 37, 41)
-PIN_SIZE = 0.016  # of the scene's radius
 FOUND = 3  # kinds of defects that are listed
 
 
@@ -36,10 +31,8 @@ class HandsPanel:
 
     def __init__(self, playground: Playground) -> None:
         self._playground = playground
-        self._selection = Selection.of(playground)
+        self._selection = playground.selection
         self._scene: Any = None  # whose sizes the slider has
-        self._pinned: Any = None  # the scene whose pins are shown
-        self._marks: Any = None
         gui = playground.server.gui
         gui.add_markdown(HELP)
         with gui.add_folder("Add a body"):
@@ -148,7 +141,6 @@ class HandsPanel:
         if self._scene != (world.scene.name, world.scene.dim):
             self._scene = (world.scene.name, world.scene.dim)
             self._fit_size(common_size(world))
-        self._pinned = None
 
     def _fit_size(self, size: float) -> None:
         span, slider = Span.of(SIZES[0] * size, SIZES[1] * size), self._size
@@ -156,26 +148,11 @@ class HandsPanel:
         slider.value = round(size, span.digits)
 
     def _refresh(self) -> None:
-        """Show which points are pinned; they do not move."""
-        scene, stage = self._playground.world.scene, self._playground.stage
-        if self._pinned is scene or stage is None or self._playground.replaying:
-            return
-        self._pinned = scene
-        name = self._selection.name
+        """How many points of the selected body are pinned; the tab View draws them."""
+        scene, name = self._playground.world.scene, self._selection.name
         body = scene[name] if name in scene.names else None
         count = len(body.pinned) if isinstance(body, Body) else 0
         self._state.content = f"{count} of its points pinned" if count else ""
-        frame, layout = self._playground.world.frame(), self._playground.world.layout
-        starts = {entry.name: entry.start for entry in layout.bodies}
-        rows = [starts[body.name] + body.pinned for body in scene.bodies if len(body.pinned)]
-        if self._marks is not None:
-            self._marks.remove()
-            self._marks = None
-        if rows:
-            points = upright(frame.positions[np.concatenate(rows)])
-            self._marks = self._playground.server.scene.add_point_cloud(
-                "/pins", points.astype(np.float32), PIN_COLOR, point_size=PIN_SIZE * stage.radius, point_shape="circle"
-            )
 
 
 def _told(report: Report, shape: Shape, name: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from turgor.simulation.frame import Frame
 from turgor.viewer.diagram import diagram
-from turgor.viewer.selection import ALL, Selection
+from turgor.viewer.selection import ALL
 from turgor.viewer.series import ENERGIES, LOSSES, Series
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class PlotsPanel:
 
     def __init__(self, playground: Playground) -> None:
         self._playground = playground
-        self._selection = Selection.of(playground)
+        self._selection = playground.selection
         self._series = Series(playground.world, playground.meter)
         self._drawn: dict[str, int] = {}  # samples that each plot shows
         self._samples = 0

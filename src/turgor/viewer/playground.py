@@ -26,6 +26,7 @@ from turgor.viewer.hands import Hands
 from turgor.viewer.inner import only_through_gate, open_server
 from turgor.viewer.meter import Meter
 from turgor.viewer.panels import build_panels
+from turgor.viewer.selection import Selection
 from turgor.viewer.stage import Stage, View, view_of
 from turgor.viewer.uploads import MAX_UPLOAD_BYTES, limit_uploads
 from turgor.viewer.watch import Watch, files_of
@@ -84,6 +85,7 @@ class Playground:
         self.server.gui.main_panel.dock_right()
         self.server.gui.main_panel.set_width(370)
         self.hands = Hands(self)
+        self.selection = Selection(self)
         self.panels = build_panels(self)
         self.every(0.2, self._keep_flat)
         if path is not None:
@@ -223,8 +225,9 @@ class Playground:
 
     def _advance(self, seconds: float) -> None:
         self.hands.pull()
+        start = time.perf_counter()
         frames = self.world.advance(seconds)
-        self.meter.frames(frames, frames / self.world.sim.settings.fps)
+        self.meter.frames(frames, frames / self.world.sim.settings.fps, time.perf_counter() - start)
 
     def _update(self) -> bool:
         """Stream what is new; whether there was something."""
@@ -242,10 +245,11 @@ class Playground:
     def show(self, frame: Frame) -> None:
         """Stream one frame (on the world's thread)."""
         assert self.stage is not None
+        start = time.perf_counter()
         self.stage.show(frame)
         for listener in self._show_listeners:
             listener(frame)
-        self.meter.update()
+        self.meter.update(time.perf_counter() - start)
 
     def _build_stage(self, frame: Frame) -> None:
         if self.stage is not None:

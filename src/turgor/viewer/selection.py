@@ -23,14 +23,6 @@ class Selection:
         playground.hands.on_click(self._clicked)
         playground.on_stage(self._check)
 
-    @classmethod
-    def of(cls, playground: Playground) -> Selection:
-        """The one of this playground."""
-        if "selection" not in playground.__dict__:
-            playground.__dict__["selection"] = cls(playground)
-        selection: Selection = playground.__dict__["selection"]
-        return selection
-
     def on_change(self, function: Callable[[], None]) -> None:
         """Call a function, on the world's thread, when another body is selected or there are other bodies."""
         self._listeners.append(function)

@@ -104,8 +104,8 @@ class Series:
         if self.with_energy and now >= self._energy_due:
             self._sample_energy(frame.time)
         self._sample_gas(frame)
-        rates = (self._meter.frame_rate, self._meter.update_rate)
-        self.pace.add(now - self._started, *(1e3 / rate if rate else math.nan for rate in rates))
+        spent = (self._meter.frame_seconds, self._meter.update_seconds)
+        self.pace.add(now - self._started, *(1e3 * seconds for seconds in spent))
         return True
 
     def _sample_energy(self, at: float) -> None:

@@ -66,7 +66,7 @@ class World:
         world.device, world.playing, world.speed, world.ledger = sim.device, True, 1.0, sim.ledger
         world.version = world.ticks = 1
         world._grabbed, world._due, world._frame = {}, 0.0, None
-        world.scene, world._first, world.sim = sim.scene.copy(), sim.scene.copy(), sim
+        world.scene, world.opened, world.sim = sim.scene.copy(), sim.scene.copy(), sim
         return world
 
     # the scene ------------------------------------------------------------------------------------------------------
@@ -78,19 +78,23 @@ class World:
             raise SceneError(
                 f"the scene has {count} vertices, and the playground takes {MAX_VERTICES}: use coarser shapes"
             )
-        sim = Simulation(scene, self.device, ledger=self.ledger)
-        sim.prepare()
-        self.scene, self._first, self.sim = scene.copy(), scene.copy(), sim
-        self._grabbed.clear()
-        self._renewed(bodies=True)
+        self._begin(scene)
+        self.opened = scene.copy()  # as it was
 
     def reset(self) -> None:
         """Back to the beginning, with the parameters of now."""
-        self.open(self.scene)
+        self._begin(self.scene)
 
     def restore(self) -> None:
         """Back to the beginning, with the parameters of the beginning."""
-        self.open(self._first)
+        self._begin(self.opened)
+
+    def _begin(self, scene: Scene) -> None:
+        sim = Simulation(scene, self.device, ledger=self.ledger)
+        sim.prepare()
+        self.scene, self.sim = scene.copy(), sim
+        self._grabbed.clear()
+        self._renewed(bodies=True)
 
     @property
     def state(self) -> tuple[int, int, int]:
