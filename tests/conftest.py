@@ -1,4 +1,4 @@
-"""What all tests share: the hypothesis profiles, and that GPU tests are skipped, with the reason, without a GPU."""
+"""What all tests share: hypothesis profiles, GPU tests that are skipped without a GPU, the record of requirements."""
 
 from __future__ import annotations
 
@@ -7,13 +7,23 @@ import os
 import pytest
 from hypothesis import settings
 
+from requirement_marks import PROPERTY, Recorder
+
 # A first run compiles kernels, so no deadline. Under CI examples are the same every time; at home they are fresh.
 settings.register_profile("home", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI", "").lower() in ("1", "true", "yes") else "home")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # a worker of xdist sends its reports here
+        config.pluginmanager.register(Recorder(config), "requirements")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        ids = [name for mark in item.iter_markers("req") for name in mark.args]
+        item.user_properties.append((PROPERTY, ids))
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and (reason := _no_gpu()):
         for item in marked:

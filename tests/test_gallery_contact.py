@@ -19,6 +19,7 @@ RUNS = {  # seconds
     "three-spheres": 3.0,
     "sphere-in-torus": 3.0,
     "torus-and-cubes": 3.0,
+    "spheres-torus-cubes": 2.0,
     "hand-and-ball": 1.5,
     "cat-and-sphere": 1.2,
     "pile": 2.5,
@@ -104,6 +105,12 @@ def torus_and_cubes(sim, start):
     assert sum(aside(sim, name, "torus") < 0.55 for name in cubes) >= 2
 
 
+def spheres_torus_cubes(sim, start):
+    """All have come down, and most are in the hole or on the torus."""
+    assert max(sim[name].center[2] for name in sim.names) < 1.4
+    assert sum(np.linalg.norm(sim[name].center[:2]) < 1.2 for name in sim.names) >= 4
+
+
 def hand_and_ball(sim, start):
     """The ball bounces off the palm; the wrist is where it was and the hand has about its shape again."""
     wrist = sim.scene["hand"].pinned
@@ -158,8 +165,8 @@ def jelly_2d(sim, start):
 
 
 ENDS = [
-    five_balls, two_spheres, three_spheres, sphere_in_torus, torus_and_cubes, hand_and_ball, cat_and_sphere, pile,
-    stack, ball_on_cloth, jelly_2d,
+    five_balls, two_spheres, three_spheres, sphere_in_torus, torus_and_cubes, spheres_torus_cubes, hand_and_ball,
+    cat_and_sphere, pile, stack, ball_on_cloth, jelly_2d,
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import turgor
+from browser import chromium
 from turgor import gallery, shapes
 from turgor.errors import SceneError, UnstableError
 from turgor.viewer import panels
@@ -20,10 +21,6 @@ from turgor.viewer.playground import Playground
 from turgor.viewer.world import World
 
 pytestmark = pytest.mark.req("D8", "X8")
-FLAGS = [
-    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic",
-    "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 TABLE = {entry.key: entry for entry in ENTRIES}
 
 
@@ -336,11 +333,9 @@ def test_a_click_selects_and_the_sliders_are_that_body_s(playground: Playground)
 
 
 def test_sliders_in_a_browser_change_the_simulation(playground: Playground) -> None:
-    playwright = pytest.importorskip("playwright.sync_api")
     world, panel = playground.world, playground.panels[0]
     gravity: Parameter = TABLE["gravity"]  # type: ignore[assignment]
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1000, "height": 900})
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
@@ -365,4 +360,3 @@ def test_sliders_in_a_browser_change_the_simulation(playground: Playground) -> N
         assert until(lambda: world.scene == gallery.load("five-balls"))
         assert until(lambda: panel.control("gravity").value == 9.81)  # type: ignore[attr-defined]
         assert not errors
-        browser.close()

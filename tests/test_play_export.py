@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from browser import chromium
 from turgor import Scene, SceneError, Simulation, gallery
 from turgor.viewer.export import CancelledError, export
 from turgor.viewer.panel_keep import KeepPanel, file_name, scene_file
@@ -33,10 +34,6 @@ pytestmark = pytest.mark.req("X8", "X9")
 
 SMALL = (320, 180)
 PATIENCE = 120_000  # ms for the browser: it draws without a GPU, and tests may share the processor
-CHROMIUM = shutil.which("chromium")
-FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-FLAGS += ["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
-FLAGS += ["--disable-sync"]
 
 
 def film(name: str, frames: int, keep: Any = lambda k: True) -> Recording:
@@ -252,15 +249,9 @@ def test_nothing_is_left_when_the_playground_is_killed(private):
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium, drawing without a GPU."""
-    api = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine")
-    with api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=PATIENCE)
-        yield chromium
-        chromium.close()
+def browser():
+    with chromium() as one:
+        yield one
 
 
 @pytest.mark.parametrize("name", ["drop-2d", "drop"])

@@ -12,6 +12,7 @@ import pytest
 import trimesh
 
 import turgor
+from browser import chromium
 from turgor import gallery, shapes
 from turgor.errors import SceneError
 from turgor.scene.data import SoftBody
@@ -22,10 +23,6 @@ from turgor.viewer.playground import Playground
 from turgor.viewer.world import World
 
 pytestmark = pytest.mark.req("A9", "X8")
-FLAGS = [
-    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic",
-    "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 
 
 def until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
@@ -125,7 +122,6 @@ def test_shift_click_pins_and_frees_a_point(playground: Playground) -> None:
 
 
 def test_add_and_upload_in_a_browser(playground: Playground, tmp_path: Path) -> None:
-    playwright = pytest.importorskip("playwright.sync_api")
     panel: Any = playground.panels[0]
     world = playground.world
     good, shell = tmp_path / "good.obj", trimesh.creation.icosphere(subdivisions=2, radius=30.0)
@@ -135,8 +131,7 @@ def test_add_and_upload_in_a_browser(playground: Playground, tmp_path: Path) -> 
     opened.export(tmp_path / "open.stl")
     (tmp_path / "words.obj").write_text("this is not a mesh\n")
     (tmp_path / "empty.ply").write_text("")
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1000, "height": 1000})
         page.goto(playground.url)
         page.get_by_role("button", name="Add", exact=True).click(timeout=60_000)
@@ -170,4 +165,3 @@ def test_add_and_upload_in_a_browser(playground: Playground, tmp_path: Path) -> 
         start = world.sim.time
         assert until(lambda: world.sim.time > start + 0.2)
         assert world.sim.finite
-        browser.close()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from browser import chromium
 from turgor import gallery
 from turgor.viewer import panels
 from turgor.viewer.diagram import diagram
@@ -20,10 +21,6 @@ from turgor.viewer.series import ENERGIES, Ring, Series
 from turgor.viewer.world import World
 
 pytestmark = pytest.mark.req("D8", "X8")
-FLAGS = [
-    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic",
-    "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 
 
 def until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
@@ -131,10 +128,8 @@ def playground(monkeypatch: pytest.MonkeyPatch) -> Iterator[Playground]:
 
 
 def test_plots_in_a_browser(playground: Playground) -> None:
-    playwright = pytest.importorskip("playwright.sync_api")
     panel: Any = playground.panels[0]
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1000, "height": 1000})
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
@@ -160,4 +155,3 @@ def test_plots_in_a_browser(playground: Playground) -> None:
         assert until(lambda: "(m²)" in page.locator("svg[role=img]").inner_html())
         assert until(lambda: 0 < panel.series.gas.columns()[0].max() < 10.0)
         assert not errors
-        browser.close()

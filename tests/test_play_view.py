@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import sync_playwright
 
 import turgor
+from browser import chromium
 from turgor import gallery
 from turgor.viewer import panels
 from turgor.viewer.color_values import BANDS, KINDS, Range, band_colors, band_of
@@ -27,10 +26,6 @@ from turgor.viewer.playground import Playground
 from turgor.viewer.skins import upright
 from turgor.viewer.stage import rgb
 
-FLAGS = [
-    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic",
-    "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 SECONDS = 20.0  # to wait for what must come; the machine may be busy
 
 
@@ -412,8 +407,7 @@ def test_wireframe_see_through_shadows_and_texture(open_page: Any) -> None:
 def test_in_the_browser_velocities_are_red_and_keys_work(open_page: Any) -> None:
     """A grey ball that flies: red is on the screen after V, and no more after V again; K colours it."""
     page = open_page(balls())
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+    with chromium() as browser:
         tab = browser.new_page(viewport={"width": 1000, "height": 600})
         errors: list[str] = []
         tab.on("pageerror", lambda error: errors.append(str(error)))
@@ -444,5 +438,4 @@ def test_in_the_browser_velocities_are_red_and_keys_work(open_page: Any) -> None
         tab.get_by_text("m/s").wait_for()
         until(lambda view: red(view) > 500)  # the left ball, the fastest
         assert page.panel.color_by.value == "Speed"
-        browser.close()
     assert not errors

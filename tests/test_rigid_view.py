@@ -279,3 +279,25 @@ def test_a_saved_state_holds_the_rigid_bodies(worlds: int, tmp_path: Path) -> No
         array = getattr(sim.model.rigids, name)
         array.assign(array.numpy() + np.float32(0.125))
         assert sim.state_hash() != before, name
+
+
+@pytest.mark.req("A9", "B8")
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_rigid_body_is_held_at_any_point(dim):
+    """The held point goes to the target; a point of the shape is found again in the world."""
+    scene = Scene(dim=dim, gravity=(0,) * dim)
+    shape = shapes.box(size=(1.0, 0.6, 0.4)) if dim == 3 else shapes.outline([(0, 0), (1, 0), (1, 0.6), (0, 0.6)])
+    at, turn, spin = ((1, 2, 3), (0.3, 0.2, 0.5), (0.5, 1, 0)) if dim == 3 else ((1, 2), 0.7, 1.5)
+    scene.add_rigid_body(shape, name="box", at=at, rotation=turn, spin=spin, mass=2.0)
+    sim = Simulation(scene, precision="double")
+    place = sim["box"].positions.mean(axis=0) + 0.1
+    point = sim["box"].to_shape(place)
+    np.testing.assert_allclose(sim["box"].from_shape(point), place, atol=1e-12)
+    np.testing.assert_allclose(sim["box"].from_shape(shape.vertices[1]), sim["box"].positions[1], atol=1e-12)
+    target = np.asarray(at, float) + 0.5
+    for _ in range(400):
+        sim.grab("box", 0, target, 200.0, 30.0, point)
+        sim.step()
+    np.testing.assert_allclose(sim["box"].from_shape(point), target, atol=5e-3)
+    with pytest.raises(SceneError, match="point"):
+        sim.grab("box", 0, target, point=(1.0,))

@@ -10,6 +10,7 @@ import typer
 
 from turgor.cli.bench import bench
 from turgor.cli.check import check
+from turgor.cli.papers import papers
 from turgor.cli.play import play
 from turgor.cli.run import run
 from turgor.cli.scenes import scenes
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings=CONTEXT,
 )
-for command in (scenes, run, play, check, bench):
+for command in (scenes, run, play, papers, check, bench):
     app.command(context_settings=CONTEXT)(command)
 
 

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["carry", "rebuilt"]
 
 
-def rebuilt(old: Simulation, scene: Scene) -> Simulation:
-    """A simulation of `scene`, on the same device, that goes on from the state of `old`."""
+def rebuilt(old: Simulation, scene: Scene, fps: float | None = None) -> Simulation:
+    """A simulation of `scene`, on the same device, that goes on from the state of `old`; fps: 1/s, else the scene's."""
     from turgor.simulation.simulation import Simulation
 
     relaxed = scene.copy()
     for body in [body for body in relaxed.soft_bodies if body.settled and body.name in old.names]:
         relaxed.set(f"{body.name}.settled", False)  # it has settled already
-    new = Simulation(relaxed, old.device, ledger=old.ledger)
+    new = Simulation(relaxed, old.device, ledger=old.ledger, fps=fps)
     new.scene = scene
     carry(old, new)
     return new

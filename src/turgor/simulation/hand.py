@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["grab", "release"]
 
 
-def grab(sim: Simulation, body: str, vertex: Any, target: Any, stiffness: Any, damping: Any) -> None:
-    """Take hold of a vertex (the user's index; rigid: of its shape) in all worlds."""
+def grab(sim: Simulation, body: str, vertex: Any, target: Any, stiffness: Any, damping: Any, point: Any) -> None:
+    """Take hold of a vertex (the user's index; rigid: of its shape, or of any point of it) in all worlds."""
     view = sim[body]
     index, model = view.index, sim.model
     rigid = isinstance(view, RigidView)
@@ -42,12 +42,22 @@ def grab(sim: Simulation, body: str, vertex: Any, target: Any, stiffness: Any, d
         dashpot = 2.0 * math.sqrt(band * mass)
     if rigid:
         _set(sim, view, "grab_on", np.ones(sim.worlds))
-        _set(sim, view, "grab_local", np.tile(model.rigids.shape_points[index][vertex], (sim.worlds, 1)))
+        local = model.rigids.shape_points[index][vertex] if point is None else _local(sim, index, point)
+        _set(sim, view, "grab_local", np.tile(local, (sim.worlds, 1)))
     else:
         _set(sim, view, "grab_vertex", place + np.arange(sim.worlds) * model.vertices)
     _set(sim, view, "grab_target", np.tile(goal - model.anchor, (sim.worlds, 1)))
     _set(sim, view, "grab_stiffness", np.full(sim.worlds, band))
     _set(sim, view, "grab_damping", np.full(sim.worlds, dashpot))
+
+
+def _local(sim: Simulation, index: int, point: Any) -> Any:
+    """A point in the coordinates of a rigid body's shape, along its principal axes from its centre of mass."""
+    place = np.asarray(point, np.float64)
+    if place.shape != (sim.scene.dim,) or not np.all(np.isfinite(place)):
+        raise SceneError(f"grab: point must be {sim.scene.dim} finite numbers, got {point!r}")
+    props = sim.model.rigids.props[index]
+    return (place - props.center) @ props.rotation
 
 
 def release(sim: Simulation, body: str) -> None:

@@ -89,6 +89,18 @@ class RigidView:
         """(vertices, dim) m: the shape's vertices where they are now, in their own order."""
         return self._plain(self._arms() + (self._rows("x") + self._sim.model.anchor)[:, None])
 
+    def to_shape(self, point: Any) -> FloatArray:
+        """(dim,) m: a point of the world, in the coordinates of the shape as the body is now."""
+        away = self._checked("to_shape", point) - self._sim.model.anchor - self._rows("x")
+        local = np.einsum("wji,wj->wi", matrices_of(self._rows("q")), away)
+        return self._plain(local @ self._props.rotation.T + self._props.center)
+
+    def from_shape(self, point: Any) -> FloatArray:
+        """(dim,) m: where a point of the shape is in the world now."""
+        local = (self._checked("from_shape", point) - self._props.center) @ self._props.rotation
+        away = np.einsum("wij,wj->wi", matrices_of(self._rows("q")), local)
+        return self._plain(away + self._rows("x") + self._sim.model.anchor)
+
     @property
     def velocities(self) -> FloatArray:
         """(vertices, dim) m/s: of the shape's vertices."""

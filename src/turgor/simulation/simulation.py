@@ -298,14 +298,16 @@ class Simulation:
     # changing -------------------------------------------------------------------------------------------------------
 
     def grab(
-        self, body: str, vertex: int, target: Sequence[float], stiffness: float = 50.0, damping: float | None = None
-    ) -> None:
+        self, body: str, vertex: int, target: Sequence[float], stiffness: float = 50.0, damping: float | None = None,
+        point: Sequence[float] | None = None,
+    ) -> None:  # fmt: skip
         """Pull a vertex of a body (rigid: of its shape) to a target (m) as on a rubber band of `stiffness` N/m.
 
         One per body, in all worlds. damping: N s/m; left out, it is critical for the pulled point (rigid: the body).
+        point: of a rigid body, any point in the coordinates of its shape instead of a vertex (`RigidView.to_shape`).
         Call again to move the target.
         """
-        hand.grab(self, body, vertex, target, stiffness, damping)
+        hand.grab(self, body, vertex, target, stiffness, damping, point)
         self._forces = None
 
     def release(self, body: str | None = None) -> None:

@@ -70,8 +70,9 @@ class Hands:
         if not movable:
             raise SceneError(f"{names[0]} is fixed and follows no hand")
         self._let_go(client)
-        self._held[client] = world.nearest_vertex(movable, self._place(point))
+        name, vertex = self._held[client] = world.nearest_vertex(movable, self._place(point))
         self._targets[client] = target
+        world.grab(name, vertex, self._place(target), self._place(point))
         self.pull()
 
     def pull(self) -> None:
@@ -83,7 +84,7 @@ class Hands:
                 continue
             target = self._place(self._targets[client])
             world.grab(name, vertex, target)
-            ends = upright(np.stack([world.sim[name].positions[vertex], target]))[None]
+            ends = upright(np.stack([world.held_point(name), target]))[None]
             if client not in self._bands:
                 self._bands[client] = self._playground.server.scene.add_line_segments(
                     f"/hand-{client}", ends, BAND_COLOR, thickness=3.0, thickness_units="screen"

@@ -97,7 +97,7 @@ class KeepPanel:
         self._exporter: threading.Thread | None = None
         self._lock = threading.Lock()  # of the two above
         self._build()
-        playground.on_show(self._take)
+        playground.on_show(self._note_time)
         playground.on_stage(self._on_stage)
         playground.every(1 / REPLAY_FPS, self._advance)
         playground.every(0.5, self._refresh)
@@ -173,6 +173,8 @@ class KeepPanel:
         world = self._playground.world
         self.recording = Recording(world.layout)
         self.recording.add(world.frame())
+        if self._take not in world.watchers:
+            world.watchers.append(self._take)
         self._textures = {cloth.name: cloth.texture for cloth in world.scene.cloths}
         self._cursor, self._taking, self._fitting = 0.0, True, True
         _set(self._slider, "value", 0.0)
@@ -191,10 +193,15 @@ class KeepPanel:
         else:
             self.record()
 
-    def _take(self, frame: Frame) -> None:
+    def _note_time(self, frame: Frame) -> None:
         self._shown = frame.time
-        if self._taking and self.recording is not None and not self._playground.replaying:
+
+    def _take(self, frame: Frame) -> None:
+        """Every frame that is simulated, whether it is streamed or not."""
+        if self._taking and self.recording is not None:
             self._keep_going(self.recording.add(frame))
+        else:
+            self._playground.world.watchers.remove(self._take)
 
     def _on_stage(self) -> None:
         """Other bodies, or another scene: the recording is not of these."""

@@ -37,6 +37,7 @@ __all__ = ["Playground"]
 UPDATES = 60.0  # 1/s: streamed at most
 STREAM_SHARE = 0.35  # of the time of the world's thread that streaming may take
 SETTLING, STILL = 2.0, 0.15  # s: after a camera was set, and after it was last moved, before it is straightened
+ARRIVING = 10.0  # s
 IDLE = 0.004  # s: the longest nap of the world's thread
 NOTHING = (-1, -1, -1)
 BRAND = (47, 95, 179)
@@ -70,6 +71,8 @@ class Playground:
         self._aim = True  # the cameras are to be set to the new scene
         self._view: View | None = None
         self._aimed = 0.0  # s, as time.time(): when a camera was last set
+        self._aspects: dict[int, float] = {}  # client -> width over height of its picture when its camera was set
+        self._welcome: dict[int, float] = {}  # client -> s, as time.time(): when it came
         self._closed = threading.Event()
         self.server = open_server("turgor")
         try:
@@ -88,6 +91,7 @@ class Playground:
         self.selection = Selection(self)
         self.panels = build_panels(self)
         self.every(0.2, self._keep_flat)
+        self.every(0.5, self._reframe)
         if path is not None:
             self._watch(path)
         self._thread = threading.Thread(target=self._run, name="turgor world", daemon=True)
@@ -179,15 +183,16 @@ class Playground:
         cost = 0.0  # s: of the last update
         while not self._closed.is_set():
             self._guard(self._work)
+            if self.replaying and self._shown[0] != self.world.version:
+                self.replaying = False  # the recording is not of these bodies
             now = time.perf_counter()
             if not self.replaying:
                 self._guard(self._advance, now - last)
-            last = now
+            last, now = now, time.perf_counter()
             if now - shown >= max(1.0 / UPDATES - 1e-3, cost / STREAM_SHARE) and self._guard(self._update):
-                cost = time.perf_counter() - now
-                shown = now
+                shown, cost = now, time.perf_counter() - now
             for timer in self._timers:
-                if now >= timer[2]:
+                if now >= timer[2] and self._shown[0] == self.world.version:  # panels know the bodies that are there
                     timer[2] = now + timer[0]
                     self._guard(timer[1])
             self._nap(last)
@@ -226,8 +231,11 @@ class Playground:
     def _advance(self, seconds: float) -> None:
         self.hands.pull()
         start = time.perf_counter()
+        before = self.world.sim.time
         frames = self.world.advance(seconds)
-        self.meter.frames(frames, frames / self.world.sim.settings.fps, time.perf_counter() - start)
+        self.meter.frames(frames, self.world.sim.time - before, time.perf_counter() - start)
+        if frames:
+            self.world.keep_lively(self.meter.frame_seconds)
 
     def _update(self) -> bool:
         """Stream what is new; whether there was something."""
@@ -235,11 +243,13 @@ class Playground:
             return False
         state = self.world.state
         frame = self.world.frame()
-        with self.server.atomic():
-            if self.stage is None or self._shown[0] != state[0]:
-                self._build_stage(frame)
-            self.show(frame)
-        self._shown = state
+        try:
+            with self.server.atomic():
+                if self.stage is None or self._shown[0] != state[0]:
+                    self._build_stage(frame)
+                self.show(frame)
+        finally:
+            self._shown = state  # a state that cannot be shown is not tried again and again
         return True
 
     def show(self, frame: Frame) -> None:
@@ -276,16 +286,28 @@ class Playground:
         """Point a client's camera at the whole scene."""
         if self._view is None:
             return
-        view = view_of(self.world.layout, self.world.frame(), aspect=max(client.camera.aspect, 0.3))
-        self._aimed = time.time()
         camera = client.camera
+        self._aspects[client.client_id] = camera.aspect
+        view = view_of(self.world.layout, self.world.frame(), aspect=max(camera.aspect, 0.3))
+        self._aimed = time.time()
         with client.atomic():
             camera.up_direction = (0.0, 0.0, 1.0)
             camera.position, camera.look_at = view.position, view.look_at
             camera.fov, camera.near, camera.far = view.fov, view.near, view.far
 
     async def _greet(self, client: Any) -> None:
+        self._welcome[client.client_id] = time.time()
         self.do(self.aim, client)
+
+    def _reframe(self) -> None:
+        """A page learns the size of its picture in steps, as panels dock: aim anew while it is still arriving."""
+        clients, now = self.server.get_clients(), time.time()
+        self._welcome = {number: since for number, since in self._welcome.items() if number in clients}
+        self._aspects = {number: aspect for number, aspect in self._aspects.items() if number in clients}
+        for number, client in clients.items():
+            other = abs(client.camera.aspect - self._aspects.get(number, 0.0)) > 0.01
+            if other and now - self._welcome.get(number, 0.0) < ARRIVING:
+                self.aim(client)
 
     def _keep_flat(self) -> None:
         """A 2D scene is seen from the front only: a camera that was turned is turned back once it is let go of."""

@@ -8,6 +8,8 @@ simulation is built anew (some 40 ms for five balls) and goes on from its state.
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -26,7 +28,11 @@ __all__ = ["World"]
 
 BAND = 2.0 * math.pi * 3.0  # rad/s: a body hangs on the hand's rubber band like on a spring of 3 Hz
 BAND_DAMPING = 0.35  # of critical
-BACKLOG = 2  # frames at most that are made up for in one go; what is later than that is dropped
+BACKLOG = 6  # frames at most that are made up for in one go; what is later than that is dropped
+TURN = 0.012  # s of one go after which the page is to be served first
+SLOW, QUICK = 0.03, 0.006  # s that a frame may take before frames are made shorter, and less than which they are longer
+PATIENCE = 12  # frames in a row that are slow or quick before that is done
+FINEST = 8  # times as many frames per second as the scene asks for, at most
 MAX_VERTICES = 200_000  # of the whole scene
 
 # Fields of a body that the engine changes while it runs: path in the scene -> attribute of its view.
@@ -55,8 +61,12 @@ class World:
         self.version = 0  # grows when there are other bodies or walls
         self.ticks = 0  # grows with every new state
         self._grabbed: dict[str, tuple[int, Any]] = {}
+        self._points: dict[str, Any] = {}  # of rigid bodies that are held, in the coordinates of their shapes
+        self.watchers: list[Callable[[Frame], None]] = []  # called with every frame that is simulated
         self._due = 0.0  # simulated seconds that are to be run
         self._frame: Frame | None = None
+        self._fineness = 1  # frames that are simulated for each that the scene asks for
+        self._odd = 0  # frames in a row that took long (positive), or little time (negative)
         self.open(scene)
 
     @classmethod
@@ -65,7 +75,8 @@ class World:
         world = cls.__new__(cls)
         world.device, world.playing, world.speed, world.ledger = sim.device, True, 1.0, sim.ledger
         world.version = world.ticks = 1
-        world._grabbed, world._due, world._frame = {}, 0.0, None
+        world._grabbed, world._points, world.watchers = {}, {}, []
+        world._due, world._frame, world._fineness, world._odd = 0.0, None, 1, 0
         world.scene, world.opened, world.sim = sim.scene.copy(), sim.scene.copy(), sim
         return world
 
@@ -90,10 +101,12 @@ class World:
         self._begin(self.opened)
 
     def _begin(self, scene: Scene) -> None:
+        self._fineness, self._odd = 1, 0
         sim = Simulation(scene, self.device, ledger=self.ledger)
         sim.prepare()
         self.scene, self.sim = scene.copy(), sim
         self._grabbed.clear()
+        self._points.clear()
         self._renewed(bodies=True)
 
     @property
@@ -124,12 +137,27 @@ class World:
             return 0
         frame = 1.0 / self.sim.settings.fps
         self._due = min(self._due + seconds * self.speed, BACKLOG * frame)
-        done = 0
+        done, start = 0, time.perf_counter()
         while self._due >= frame:
             self._due -= frame
             self._step()
             done += 1
+            if time.perf_counter() - start > TURN:
+                break
         return done
+
+    def keep_lively(self, seconds: float) -> None:
+        """A frame took this long. A world that is slower than real time is shown in shorter steps of its time.
+
+        So a hand is followed, and the page moves, some 20 times a second, whatever the size of the scene.
+        """
+        slow, quick = seconds > SLOW and self._fineness < FINEST, seconds < QUICK and self._fineness > 1
+        self._odd = max(self._odd, 0) + 1 if slow else min(self._odd, 0) - 1 if quick else 0
+        if abs(self._odd) < PATIENCE or isinstance(self.scene.simulation.substeps, int):  # so many per frame are wanted
+            return
+        self._fineness = self._fineness * 2 if slow else self._fineness // 2
+        self._odd = 0
+        self._rebuild(self.scene, bodies=False)
 
     def step_once(self) -> None:
         """One frame, and pause."""
@@ -144,6 +172,8 @@ class World:
             self.playing = False
             raise
         self.ticks += 1
+        for watcher in list(self.watchers):
+            watcher(self.frame())
 
     # changes --------------------------------------------------------------------------------------------------------
 
@@ -294,7 +324,7 @@ class World:
         """Go on with a simulation of another description; if it cannot be built, nothing has changed."""
         if self.sim.ledger != self.ledger:
             self.sim.ledger = self.ledger
-        sim = rebuilt(self.sim, scene)
+        sim = rebuilt(self.sim, scene, scene.simulation.fps * self._fineness)
         self.sim, self.scene = sim, scene
         for name, (vertex, target) in list(self._grabbed.items()):
             self.grab(name, vertex, target)
@@ -326,8 +356,11 @@ class World:
             best = min(best, (float(distance[index]), name, index))
         return best[1], best[2]
 
-    def grab(self, name: str, vertex: int, target: Any) -> None:
-        """Pull a vertex of a body to a target (m), as on a rubber band that suits its weight."""
+    def grab(self, name: str, vertex: int, target: Any, point: Any = None) -> None:
+        """Pull a vertex of a body to a target (m), as on a rubber band that suits its weight.
+
+        point: where (m) a rigid body is taken hold of, when it is; calls without it move the target.
+        """
         view = self.sim[name]
         mass = float(view.mass)
         stiffness, damping = mass * BAND**2, 2.0 * BAND_DAMPING * mass * BAND
@@ -335,13 +368,21 @@ class World:
             rate = self.sim.settings.fps * max(self.sim.substeps, 8)
             light = float(view.masses[vertex])
             stiffness, damping = min(stiffness, light * rate**2), min(damping, 0.5 * light * rate)
-        self.sim.grab(name, vertex, target, stiffness, damping)
+        elif point is not None:
+            self._points[name] = view.to_shape(point)
+        self.sim.grab(name, vertex, target, stiffness, damping, self._points.get(name))
         self._grabbed[name] = (vertex, target)
 
     def drop(self, name: str) -> None:
         """Let go of a body; it keeps its velocity."""
+        self._points.pop(name, None)
         if self._grabbed.pop(name, None) is not None and name in self.sim.names:
             self.sim.release(name)
+
+    def held_point(self, name: str) -> Any:
+        """(dim,) m: where the point is by which a body is held."""
+        view, point = self.sim[name], self._points.get(name)
+        return view.positions[self._grabbed[name][0]] if point is None else view.from_shape(point)
 
     @property
     def grabbed(self) -> dict[str, tuple[int, Any]]:

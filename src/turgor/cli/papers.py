@@ -1,0 +1,80 @@
+"""`turgor papers`: the papers' figures and tables, reproduced."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+__all__ = ["papers"]
+
+NEEDED = ("pyvista", "PIL")  # what draws the pictures
+
+
+def papers(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the report; made where it is missing.")
+    ] = Path("out/papers"),
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller runs: within a minute.")] = False,
+) -> None:
+    """Reproduce every scene, figure and table of the four papers as one HTML page.
+
+    \b
+    turgor papers -o report          at most ten minutes on two cores
+    turgor papers -o report --quick  at most one
+
+    The page is DIR/index.html; it needs no other file and no network. Ctrl-C ends it after the part at hand, twice at
+    once; nothing is written then. Needs the extra: pip install 'turgor[render]'
+    """
+    from importlib.util import find_spec
+
+    from turgor.cli.output import human_size
+    from turgor.errors import SceneError
+    from turgor.papers.report import check_folder, write_report
+
+    check_folder(output)
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise SceneError(f"the report needs {', '.join(missing)}; install it with: pip install 'turgor[render]'")
+    begin = time.perf_counter()
+    with contextlib.redirect_stdout(sys.stderr), _progress(sys.stderr.isatty()) as report:
+        path = write_report(output, quick, report)
+    print(f"wrote {path} ({human_size(path.stat().st_size)}) in {time.perf_counter() - begin:.0f} s")
+
+
+@contextlib.contextmanager
+def _progress(wanted: bool) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar on stderr: items, what is at work, time so far. Ctrl-C ends between two items, and says so."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from turgor.cli.terminal import interruptible
+
+    columns = (BarColumn(), TextColumn("{task.completed} / {task.total}"), TimeElapsedColumn())
+    bar = Progress(
+        *columns, TextColumn("{task.description}"), console=Console(stderr=True), transient=True, disable=not wanted
+    )
+    with bar, interruptible(lambda done, total: None) as check:
+        task = bar.add_task("", total=None)
+        note = signal.getsignal(signal.SIGINT)
+
+        def tell(number: int, frame: FrameType | None) -> None:
+            if wanted:
+                os.write(2, b"\nends after this part; Ctrl-C once more ends at once\n")
+            if callable(note):
+                note(number, frame)
+
+        def report(done: int, total: int, what: str) -> None:
+            bar.update(task, completed=done, total=total, description=what)
+            check(done, total)
+
+        signal.signal(signal.SIGINT, tell)
+        yield report

@@ -1,0 +1,205 @@
+"""Small plots as SVG: curves and points on linear or logarithmic axes, and maps of coloured cells."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Curve", "cell_map", "chart"]
+
+COLORS = ("#2f5fb3", "#c92f36", "#2f8f5b", "#e08a1e", "#7a52a8", "#2fa3b0", "#8a6d3b", "#555d68")
+LEFT, RIGHT, TOP, BOTTOM = 66, 14, 14, 46
+INK, GRID = "#3c4652", "#dfe4ea"
+Values = Sequence[float] | npt.NDArray[np.float64]
+LETTER, LINE = 6.6, 18  # pixels: a letter's width and a line's height, for the legend
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points (x, y) with a label; joined by a line, or marked, or both."""
+
+    label: str
+    x: Values
+    y: Values
+    line: bool = True
+    marks: bool = False
+    dashed: bool = False
+
+
+def chart(
+    curves: Sequence[Curve], x_label: str, y_label: str, *, log_x: bool = False, log_y: bool = False,
+    width: int = 560, height: int = 340,
+) -> str:  # fmt: skip
+    """Curves in one frame, a legend above; what is not finite (or not positive on a logarithmic axis) is left out."""
+    points = [
+        [(float(x), float(y)) for x, y in zip(curve.x, curve.y, strict=True) if _fits(x, log_x) and _fits(y, log_y)]
+        for curve in curves
+    ]
+    everything = [point for part in points for point in part] or [(1.0, 1.0), (2.0, 2.0)]
+    colors = [COLORS[number % len(COLORS)] for number in range(len(curves))]
+    samples = [(_sample(curve, color), curve.label) for curve, color in zip(curves, colors, strict=True)]
+    legend, top = _legend(samples, TOP, width)
+    horizontal = _Axis([x for x, _ in everything], log_x, LEFT, width - RIGHT)
+    vertical = _Axis([y for _, y in everything], log_y, height - BOTTOM, top)
+    parts = [_frame(horizontal, vertical, x_label, y_label)]
+    for curve, color, part in zip(curves, colors, points, strict=True):
+        places = [(horizontal.place(x), vertical.place(y)) for x, y in part]
+        if curve.line and len(places) > 1:
+            parts.append(_line(places, color, curve.dashed))
+        if curve.marks or not curve.line or len(places) == 1:
+            parts += [_mark(x, y, color) for x, y in places]
+    return _svg([*parts, legend], f"{y_label} against {x_label}", width, height)
+
+
+def cell_map(
+    x: Values, y: Values, colors: Sequence[Sequence[str]], x_label: str, y_label: str,
+    legend: Sequence[tuple[str, str]] = (), *, width: int = 420, height: int = 320, title: str = "",
+) -> str:  # fmt: skip
+    """Cells of equal size for (x[i], y[j]), filled with colors[j][i]; legend: (colour, meaning)."""
+    if len(colors) != len(y) or any(len(row) != len(x) for row in colors):
+        raise ValueError(f"a map of {len(x)} × {len(y)} cells needs {len(y)} rows of {len(x)} colours")
+    parts = [f'<text x="{LEFT}" y="{TOP + 4}" font-weight="bold">{html.escape(title)}</text>'] if title else []
+    named, top = _legend([(_box(color), meaning) for color, meaning in legend], TOP + (LINE if title else 0), width)
+    left, right, bottom = LEFT, width - RIGHT, height - BOTTOM
+    wide, high = (right - left) / len(x), (bottom - top) / len(y)
+    for j in range(len(y)):
+        for i in range(len(x)):
+            place = f'x="{left + i * wide:.1f}" y="{bottom - (j + 1) * high:.1f}"'
+            size = f'width="{wide + 0.5:.1f}" height="{high + 0.5:.1f}"'  # half a pixel over: no seams
+            parts.append(f'<rect {place} {size} fill="{html.escape(colors[j][i])}"/>')
+    for i in range(0, len(x), max(1, math.ceil(len(x) / 6))):
+        parts.append(
+            f'<text x="{left + (i + 0.5) * wide:.1f}" y="{bottom + 16}" text-anchor="middle">{_short(x[i], 3)}</text>'
+        )
+    for j in range(0, len(y), max(1, math.ceil(len(y) / 8))):
+        parts.append(
+            f'<text x="{left - 6}" y="{bottom - (j + 0.5) * high + 4:.1f}" text-anchor="end">{_short(y[j], 3)}</text>'
+        )
+    parts.append(_labels(x_label, y_label, (left, right), (top, bottom)))
+    name = f"{title + ': ' if title else ''}map of {y_label} against {x_label}"
+    return _svg([*parts, named], name, width, height)
+
+
+def _fits(value: float, log: bool) -> bool:
+    return math.isfinite(value) and (value > 0 or not log)
+
+
+class _Axis:
+    """From values to pixels, with round ticks; the first and the last enclose all values."""
+
+    def __init__(self, values: Sequence[float], log: bool, start: float, end: float) -> None:
+        low, high = min(values), max(values)
+        self.log, self.start, self.end = log, start, end
+        self.ticks = _log_ticks(low, high) if log else _even_ticks(low, high)
+
+    def place(self, value: float) -> float:
+        """Pixels."""
+        low, high = self._scaled(self.ticks[0]), self._scaled(self.ticks[-1])
+        return self.start + (self._scaled(value) - low) / (high - low) * (self.end - self.start)
+
+    def _scaled(self, value: float) -> float:
+        return math.log10(value) if self.log else value
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """Powers of ten, at most nine of them; within two decades also 2 and 5 times a power."""
+    first, last = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
+    last = max(last, first + 1)
+    every = math.ceil((last - first) / 8)
+    powers = [10.0**power for power in range(first, last + every, every)]
+    if last - first > 2:
+        return powers
+    ticks = [part * power for power in powers for part in (1, 2, 5)]
+    begin = max(index for index, tick in enumerate(ticks) if tick <= low * (1 + 1e-9))
+    end = min(index for index, tick in enumerate(ticks) if tick >= high * (1 - 1e-9))
+    return ticks[begin : max(end, begin + 1) + 1]
+
+
+def _even_ticks(low: float, high: float) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten, about five; from 0 where that costs less than half of the room."""
+    if 0 < low < 0.5 * high:
+        low = 0.0
+    if 0.5 * low < high < 0:
+        high = 0.0
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        low, high = low - 0.5 * (abs(low) or 1.0), high + 0.5 * (abs(high) or 1.0)
+    length = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(length))
+    step = next(part * power for part in (1, 2, 5, 10) if part * power >= length * (1 - 1e-9))
+    return [step * k for k in range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)]
+
+
+def _short(value: float, digits: int = 6) -> str:
+    """A number at an axis: 0.001, 20000, 2e5, 1e-7."""
+    rounded = float(f"{value:.{digits}g}")
+    if rounded == 0 or 1e-4 <= abs(rounded) < 1e5:
+        return f"{rounded:.10g}"
+    factor, _, power = f"{rounded:e}".partition("e")
+    return f"{float(factor):g}e{int(power)}"
+
+
+def _frame(horizontal: _Axis, vertical: _Axis, x_label: str, y_label: str) -> str:
+    left, right, top, bottom = horizontal.start, horizontal.end, vertical.end, vertical.start
+    parts = []
+    for value in horizontal.ticks:
+        x = horizontal.place(value)
+        parts.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}" stroke="{GRID}"/>')
+        parts.append(f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{_short(value)}</text>')
+    for value in vertical.ticks:
+        y = vertical.place(value)
+        parts.append(f'<line x1="{left}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="{GRID}"/>')
+        parts.append(f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{_short(value)}</text>')
+    return "".join(parts) + _labels(x_label, y_label, (left, right), (top, bottom))
+
+
+def _labels(x_label: str, y_label: str, across: tuple[float, float], down: tuple[float, float]) -> str:
+    x, y = sum(across) / 2, sum(down) / 2
+    return (
+        f'<text x="{x:.0f}" y="{down[1] + 36}" text-anchor="middle">{html.escape(x_label)}</text>'
+        f'<text transform="translate(14,{y:.0f}) rotate(-90)" text-anchor="middle">{html.escape(y_label)}</text>'
+    )
+
+
+def _legend(entries: Sequence[tuple[str, str]], top: float, width: float) -> tuple[str, float]:
+    """Entries (drawing 22 pixels wide, text) in lines from `top` on, and where they end; without text: left out."""
+    parts, x, y = [], float(LEFT), top
+    for drawing, text in entries:
+        if not text:
+            continue
+        long = 28 + LETTER * len(text) + 14
+        if x > LEFT and x + long > width:
+            x, y = float(LEFT), y + LINE
+        words = f'<text x="28" y="4">{html.escape(text)}</text>'
+        parts.append(f'<g transform="translate({x:.0f},{y:.0f})">{drawing}{words}</g>')
+        x += long
+    return "".join(parts), y + LINE if parts else top
+
+
+def _sample(curve: Curve, color: str) -> str:
+    line = _line([(0, 0), (22, 0)], color, curve.dashed) if curve.line else ""
+    return line + (_mark(11, 0, color) if curve.marks or not curve.line else "")
+
+
+def _line(places: Sequence[tuple[float, float]], color: str, dashed: bool) -> str:
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    dash = ' stroke-dasharray="6 4"' if dashed else ""
+    return f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
+
+
+def _mark(x: float, y: float, color: str) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" fill="{color}"/>'
+
+
+def _box(color: str) -> str:
+    return f'<rect x="8" y="-6" width="12" height="12" fill="{html.escape(color)}"/>'
+
+
+def _svg(parts: Sequence[str], name: str, width: int, height: int) -> str:
+    style = f'font-family="sans-serif" font-size="12" fill="{INK}"'
+    size = f'viewBox="0 0 {width} {height}" width="{width}"'
+    return f'<svg {size} role="img" aria-label="{html.escape(name)}" {style}>{"".join(parts)}</svg>'
