@@ -29,6 +29,8 @@ PAUSE = 20  # ms between two looks at a condition
 COLOURFUL = 40  # of 255, between the strongest and the weakest of red, green and blue: more than floor, grid and walls
 HARMLESS = "Unable to preventDefault inside passive event listener"  # viser's own, at each drag of a node
 
+Playground.shadows = False  # drawn by software, they take most of the time
+
 FloatArray = npt.NDArray[np.float64]
 Picture = npt.NDArray[np.uint8]
 

@@ -282,6 +282,11 @@ def test_the_quick_report_in_a_real_browser(tmp_path: Path) -> None:
     assert {f"#{key}" for key in keys} <= set(read.links)
     assert {link[1:] for link in read.links} <= set(read.ids)
     assert all(shown.get("alt") or shown.get("aria-label") for shown in read.pictures)
+    sections = re.findall(r"<section.*?</section>", path.read_text(encoding="utf-8"), flags=re.S)
+    assert len(sections) == len(keys)
+    for section in sections:  # something to see or to compare, in words, and no number that is none
+        assert "<table" in section or "<figure" in section
+        assert not re.search(r"\b(nan|inf)\b", re.sub(r"<[^>]*>", " ", section)), section[:200]
 
     with chromium() as browser:
         context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})

@@ -19,7 +19,7 @@ from turgor.model.surfaces import Surfaces
 __all__ = ["FeatureContacts"]
 
 BLOCK = 64  # threads per body or pair of bodies on a GPU
-CRUMPLED = 250  # candidates per point from which on a surface is no longer one; heaps have below 10
+CRUMPLED = 1000  # candidates per point from which on a surface is no longer one; heaps have below 10
 THREADS = 1 << 16  # that share a list on a GPU; on the CPU one thread walks it
 
 

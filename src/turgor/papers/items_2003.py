@@ -167,8 +167,8 @@ ITEMS: tuple[Item, ...] = (
     ),
     Item(
         "2003-footnote-3", "2003", "Footnote 3", "Pressure along point normals",
-        "turgor run hand-and-ball --set hand.pressure_force=vertex-normals --set hand.pins=[] --set gravity=[0,0,0] "
-        "--seconds 1 -o flies.mp4",
+        "turgor run hand-and-ball --set hand.pressure_force=vertex-normals --set hand.settled=false --set hand.pins=[] "
+        "--set gravity=[0,0,0] --seconds 1 -o flies.mp4",
         volumes_2003.footnote, ("C7",),
     ),
     Item(

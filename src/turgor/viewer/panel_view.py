@@ -92,7 +92,7 @@ class ViewPanel:
             self.wireframe = gui.add_checkbox("Wireframe", False, hint="Key L: only the edges of the faces.")
             self.see_through = gui.add_checkbox("See-through", False, hint="Key X: look into and behind the bodies.")
             self.shadows = gui.add_checkbox(
-                "Shadows", True, hint="In 3D scenes. Without them old computers are faster."
+                "Shadows", self._playground.shadows, hint="In 3D scenes. Without them old computers are faster."
             )
             self.texture = gui.add_checkbox("Texture on cloth", True, hint="The picture on a flag.")
         for box in (self.wireframe, self.see_through, self.shadows):
@@ -186,7 +186,7 @@ class ViewPanel:
         if self.painter is not None:
             self.painter.set_finish(wires, opacity)
         shadows = bool(self.shadows.value and solid)
-        self._playground.server.scene.configure_default_lights(enabled=True, cast_shadow=shadows)
+        self._playground.server.scene.configure_default_lights(enabled=solid, cast_shadow=shadows)
 
     def _refresh(self) -> None:
         """Draw what is on, of the frame that is shown."""

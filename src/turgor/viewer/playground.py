@@ -47,6 +47,8 @@ ALONG = np.array([0.0, 1.0, 0.0])  # the way that the camera of a 2D scene looks
 class Playground:
     """A server with one world. Close it, or use it in a `with` statement."""
 
+    shadows = True  # whether bodies cast shadows at first; they take most of the time of a browser without a GPU
+
     def __init__(
         self,
         scene: Scene | Simulation,
@@ -267,7 +269,7 @@ class Playground:
         layout = self.world.layout
         cloths = self.world.scene.cloths
         textures = {cloth.name: cloth.texture if self.textured else "none" for cloth in cloths}
-        self.stage = Stage(self.server.scene, layout, frame, textures)
+        self.stage = Stage(self.server.scene, layout, frame, textures, self.shadows)
         self.hands.take_stage()
         if self._aim:
             self._aim = False

@@ -52,7 +52,12 @@ class Stage:
     """The viser nodes of one layout."""
 
     def __init__(
-        self, scene_api: Any, layout: Layout, frame: Frame, textures: Mapping[str, str | None] | None = None
+        self,
+        scene_api: Any,
+        layout: Layout,
+        frame: Frame,
+        textures: Mapping[str, str | None] | None = None,
+        shadows: bool = True,
     ) -> None:
         self._api = scene_api
         self.layout = layout
@@ -60,7 +65,7 @@ class Stage:
         self._walls: list[_Wall] = []
         self._radius = radius_of(layout, frame)
         self._outlines = _Outlines(scene_api, layout, self._radius) if layout.dim == 2 else None
-        self._light = _light(scene_api, layout.dim)
+        self._light = _light(scene_api, layout.dim, shadows)
         positions = upright(frame.positions)
         for number, (names, skin) in enumerate(_skins(layout, frame, textures or {})):
             handle = scene_api.add_mesh_simple(
@@ -116,11 +121,11 @@ class Stage:
         self.nodes, self._walls, self._outlines = [], [], None
 
 
-def _light(api: Any, dim: int) -> Any:
+def _light(api: Any, dim: int, shadows: bool) -> Any:
     """3D: a sun with shadows and a soft sky; 2D: the same light everywhere, so that colours are as they were given."""
     api.world_axes.visible = False
     api.configure_environment_map(None)
-    api.configure_default_lights(enabled=dim == 3, cast_shadow=True)
+    api.configure_default_lights(enabled=dim == 3, cast_shadow=shadows)
     if dim == 2:
         return api.add_light_ambient("/light", intensity=FULL_LIGHT)
     return api.add_light_hemisphere("/light", sky_color=(255, 255, 255), ground_color=GROUND_LIGHT, intensity=SKY_LIGHT)
