@@ -15,6 +15,7 @@ import numpy.typing as npt
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
+from turgor.viewer import playground as playground_module
 from turgor.viewer.playground import Playground
 from turgor.viewer.skins import upright
 
@@ -30,6 +31,7 @@ COLOURFUL = 40  # of 255, between the strongest and the weakest of red, green an
 HARMLESS = "Unable to preventDefault inside passive event listener"  # viser's own, at each drag of a node
 
 Playground.shadows = False  # drawn by software, they take most of the time
+playground_module.UPDATES = 12.0  # 1/s: software draws no more
 
 FloatArray = npt.NDArray[np.float64]
 Picture = npt.NDArray[np.uint8]
@@ -87,7 +89,7 @@ class Visitor:
     """One page on a playground, used as a person does. `client` is the same page as viser's server sees it."""
 
     def __init__(
-        self, browser: Browser, playground: Playground, size: tuple[int, int] = (860, 560), sharpness: float = 0.5
+        self, browser: Browser, playground: Playground, size: tuple[int, int] = (860, 560), sharpness: float = 0.35
     ) -> None:
         """`sharpness`: pixels drawn per pixel of the page; few, as software draws them."""
         self.playground = playground

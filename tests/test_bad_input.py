@@ -55,7 +55,7 @@ def test_ugly_mesh_files(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", WRITTEN)
 def test_ugly_surfaces_are_not_repaired_into_something_else(tmp_path: Path, name: str) -> None:
     (vertices, faces), words = ARRAYS[name]
-    write(Shape(vertices, faces.astype("int32"), "surface", {}), tmp_path / "a.obj")
+    write(Shape(vertices, faces.astype("int32"), "sheet", {}), tmp_path / "a.obj")  # as it is, unchecked
     said = refused(tmp_path, "check", "a.obj", "--repair", "b.obj")
     assert re.search(words, said)
 
