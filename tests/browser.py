@@ -24,7 +24,7 @@ __all__ = ["CHROMIUM", "Visitor", "ask", "chromium", "colourful", "listen"]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 FLAGS += ["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
-FLAGS += ["--disable-sync"]
+FLAGS += ["--disable-sync", "--disable-gpu-rasterization", "--disable-gpu-compositing"]
 PATIENCE = 40.0  # s: a software-rendered page on a busy machine needs that at times
 PAUSE = 20  # ms between two looks at a condition
 COLOURFUL = 40  # of 255, between the strongest and the weakest of red, green and blue: more than floor, grid and walls

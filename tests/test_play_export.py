@@ -254,7 +254,7 @@ def browser():
         yield one
 
 
-@pytest.mark.parametrize("name", ["drop-2d", "drop"])
+@pytest.mark.parametrize("name", ["drop-2d"])
 def test_page_plays_offline(name, browser, private, tmp_path):
     content = export(film(name, 61, lambda number: number % 3 == 0), "html", options={"title": "A <drop> & more"})
     assert not list(private.iterdir())
