@@ -56,7 +56,9 @@ class Shape:
             if indices.size and not (indices.min() >= 0 and indices.max() < count):
                 raise MeshError(f"{name} must be indices of the {count} vertices, 0 to {count - 1}")
         if self.closed and not self.recipe and not _is_closed(self.faces, count):
-            raise MeshError(f"kind = {self.kind!r} means closed, but the faces are not: repair them (turgor.shapes.check)")
+            raise MeshError(
+                f"kind = {self.kind!r} means closed, but the faces are not: repair them (turgor.shapes.check)"
+            )
 
     @property
     def dim(self) -> int:
