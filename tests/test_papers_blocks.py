@@ -28,10 +28,17 @@ def test_inline_marks_code_and_bold_and_nothing_else() -> None:
     assert inline("2 * 3 * 4, a`b") == "2 * 3 * 4, a`b"
 
 
+def test_inline_sets_powers_of_ten_and_keeps_a_number_with_its_unit() -> None:
+    assert inline("within 1.5e-07 m or 1e+03, `2e-7 m`, v2e5") == (
+        "within 1.5\u00a0×\u00a010<sup>-7</sup>\u00a0m or 10<sup>3</sup>, <code>2e-7 m</code>, v2e5"
+    )
+    assert inline("12 % in 3 s, 4 steps, 5 Pa.") == "12\u00a0% in 3\u00a0s, 4 steps, 5\u00a0Pa."
+
+
 NUMBERS = [
     (0.0, "0"), (1.0, "1.00"), (12.345, "12.3"), (1234.5, "1,230"), (-0.5, "-0.500"), (0.00123, "0.00123"),
-    (999.9, "1,000"), (1.5e-7, "1.5 × 10<sup>-7</sup>"), (2e9, "2 × 10<sup>9</sup>"), (123456, "123,456"),
-    (np.int64(5000), "5,000"), (np.float32(0.25), "0.250"), (math.nan, "–"), (None, "–"), (math.inf, "∞"),
+    (999.9, "1,000"), (1.5e-7, "1.5\u00a0×\u00a010<sup>-7</sup>"), (2e9, "2\u00a0×\u00a010<sup>9</sup>"),
+    (123456, "123,456"), (np.int64(5000), "5,000"), (np.float32(0.25), "0.250"), (math.nan, "–"), (None, "–"), (math.inf, "∞"),
     (-math.inf, "-∞"),
 ]  # fmt: skip
 
@@ -48,6 +55,11 @@ def test_table_aligns_numbers_and_refuses_a_short_row() -> None:
     assert '<th scope="col">a</th><th scope="col" class="number">b</th><th scope="col">c</th>' in text
     with pytest.raises(ValueError, match="3 columns and a row of 2"):
         Table(["a", "b", "c"], [[1, 2]])
+
+
+def test_a_column_is_aligned_by_what_most_of_it_is() -> None:
+    text = Table(["a", "b"], [[1, "x"], [2, 5.0], ["text", "y"]]).html()
+    assert [text.count(cell) for cell in ('<td class="number">text</td>', "<td>5.00</td>", "<td>x</td>")] == [1, 1, 1]
 
 
 def test_pictures_say_what_they_show() -> None:

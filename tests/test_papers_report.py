@@ -22,10 +22,10 @@ from turgor import gallery
 from turgor.cli.app import app, execute
 from turgor.errors import SceneError
 from turgor.papers import requirement_table
-from turgor.papers.blocks import Block, Picture, Row, Svg, Table, Text
+from turgor.papers.blocks import Block, Compared, Picture, Row, Svg, Table, Text
 from turgor.papers.item import Item
 from turgor.papers.plot import Curve, cell_map, chart
-from turgor.papers.report import PAPERS, all_items, check_folder, page, write_report
+from turgor.papers.report import PAPERS, all_items, check_folder, chosen_items, page, write_report
 
 EXE = shutil.which("turgor", path=str(Path(sys.executable).parent)) or "turgor"
 YEARS = tuple(PAPERS)
@@ -89,6 +89,28 @@ def test_page_links_items_and_requirements_both_ways() -> None:
     assert '<a href="#req-A1">A1</a> <a href="#req-D8">D8</a>' in section[: section.index("</section>")]
 
 
+def test_the_top_gathers_pictures_numbers_and_slips() -> None:
+    def blocks(quick: bool) -> list[Block]:
+        return [
+            Row([Picture(picture(), "first", cover=picture()), Picture(picture(), "second", cover=picture())]),
+            Compared([("frames per second", 50, 4321.0), ("height, m", None, 2.5), ("faces", "about 700", 768)]),
+            Text("The sign is wrong. It matters.", "wrong"),
+            Text("All is well.", "measured"),
+        ]
+
+    item = Item("2003-x", "2003", "Figure 9", "A title", "turgor scenes", blocks)
+    text = page([(item, item.run(True), 1.0)], True)
+    top = text[text.index('<h2 id="glance">') : text.index('<h2 id="paper-2003">')]
+    link = '<a href="#2003-x">2003 Figure 9</a>'
+    assert top.count("<img") == 1  # the first cover stands for the item
+    assert f'<td>{link}</td><td>frames per second</td><td class="number">50</td><td class="number">4,320</td>' in top
+    assert f'<td>{link}</td><td>faces</td><td class="number">about 700</td><td class="number">768</td>' in top
+    assert "height" not in top  # the paper gives no number to compare
+    assert f"<tr><td>{link}</td><td>The sign is wrong.</td></tr>" in top
+    assert "All is well" not in top
+    assert "glance" in PageReader(text).ids
+
+
 def test_page_says_how_it_was_made() -> None:
     assert "quick: fewer and smaller runs" in PageReader(whole(True)).text
     read = PageReader(whole(False)).text
@@ -121,6 +143,26 @@ def test_report_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 def command(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run([EXE, "papers", *map(str, arguments)], capture_output=True, text=True, timeout=250, **options)
+
+
+def test_list_names_every_part_with_its_command() -> None:
+    done = command("--list")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert [line.partition(":")[0] for line in lines[::2]] == [item.key for item in all_items()]
+    assert [line.strip() for line in lines[1::2]] == [item.command for item in all_items()]
+
+
+def test_only_makes_the_parts_that_are_named(tmp_path: Path) -> None:
+    done = command("--only", "2007-figure-2", "--only", "2004-figure-2", "--quick", "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    sections = re.findall(r'<section id="([^"]+)">', (tmp_path / "index.html").read_text())
+    assert sections == ["2004-figure-2", "2007-figure-2"]
+    assert {item.paper for item in chosen_items(["2007"])} == {"2007"}
+    wrong = command("--only", "2003-figur-6", "-o", tmp_path / "none")
+    assert wrong.returncode == 2
+    assert wrong.stderr == "turgor: the papers have no part '2003-figur-6'; did you mean '2003-figure-6'?\n"
+    assert not (tmp_path / "none").exists()
 
 
 def test_a_bad_folder_is_told_at_once(tmp_path: Path) -> None:

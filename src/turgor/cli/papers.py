@@ -24,12 +24,20 @@ def papers(
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the report; made where it is missing.")
     ] = Path("out/papers"),
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller runs: within a minute.")] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAME", help="One part (2003-figure-6) or paper (2004); may be repeated."),
+    ] = None,
+    show: Annotated[
+        bool, typer.Option("--list", help="Only list the parts, with the command that shows each.")
+    ] = False,
 ) -> None:
     """Reproduce every scene, figure and table of the four papers as one HTML page.
 
     \b
     turgor papers -o report          at most ten minutes on two cores
     turgor papers -o report --quick  at most one
+    turgor papers --list             each part, and the command that shows it live
 
     The page is DIR/index.html; it needs no other file and no network. Ctrl-C ends it after the part at hand, twice at
     once; nothing is written then. Needs the extra: pip install 'turgor[render]'
@@ -38,15 +46,20 @@ def papers(
 
     from turgor.cli.output import human_size
     from turgor.errors import SceneError
-    from turgor.papers.report import check_folder, write_report
+    from turgor.papers.report import check_folder, chosen_items, write_report
 
+    items = chosen_items(only or ())
+    if show:
+        for item in items:
+            print(f"{item.key}: {item.where}. {item.title.replace('`', '')}\n    {item.command}")
+        return
     check_folder(output)
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise SceneError(f"the report needs {', '.join(missing)}; install it with: pip install 'turgor[render]'")
     begin = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr), _progress(sys.stderr.isatty()) as report:
-        path = write_report(output, quick, report)
+        path = write_report(output, quick, report, items)
     print(f"wrote {path} ({human_size(path.stat().st_size)}) in {time.perf_counter() - begin:.0f} s")
 
 

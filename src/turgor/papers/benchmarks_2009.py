@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from turgor import gallery
-from turgor.papers.blocks import Block, Picture, Row, Table, Text
-from turgor.papers.stills import jpeg
+from turgor.papers.blocks import Block, Compared, Picture, Row, Table, Text
+from turgor.papers.stills import cover, jpeg
 from turgor.record.look import Picture as ImageArray
 from turgor.record.render import Painter
 from turgor.scene import Scene
@@ -117,6 +117,7 @@ def speed(name: str, keep: tuple[str, ...], contact: str, coarse: bool, seconds:
 
 def blocks(quick: bool) -> list[Block]:
     """Section 6.3 of the report; quick: without the gallery's meshes, a still of each second scene."""
+    compared: list[tuple[str, int, int]] = []
     rows, pictures, drawing, gains, ratios = [], [], [], [], []
     for number, entry in enumerate(BENCHMARKS):
         seconds = TIME[entry.scene] * (0.45 if quick else 1.0)
@@ -128,14 +129,16 @@ def blocks(quick: bool) -> list[Block]:
         gains.append(ours / entry.fps)
         if entry.touching:
             ratios.append(ours / theirs)
-        row = [entry.label, entry.fps, features.vertices, features.faces, features.substeps, round(ours), round(theirs)]
+        compared.append((f"frames per second, {entry.label}", entry.fps, round(ours)))
+        row = [entry.label, features.vertices, features.faces, features.substeps, round(ours), round(theirs)]
         rows.append(row + ([fine.faces, round(fine.of(entry.touching))] if fine else []))
         if quick and not number % 2:
             continue
         image, cost = _drawn(features, bool(entry.touching))
         drawing.append(cost)
-        pictures.append(Picture(jpeg(image), f"{entry.label}: paper {entry.fps}, here {ours:,.0f} frames/s", width=300))
-    header = ["scene", "paper", "vertices", "faces", "substeps", "features", "particles"]
+        caption = f"{entry.label}: paper {entry.fps}, here {ours:,.0f} frames/s"
+        pictures.append(Picture(jpeg(image), caption, width=300, cover=cover(image) if entry.touching else b""))
+    header = ["scene", "vertices", "faces", "substeps", "features", "particles"]
     header += [] if quick else ["gallery: faces", "features"]
     return [
         Text(
@@ -143,11 +146,15 @@ def blocks(quick: bool) -> list[Block]:
             "It gives the meshes as spheres of 8 stacks × 8 slices, tori of 16 × 16 and cubes of 12 triangles; "
             "vertices (of soft bodies) and faces (of all) below are counted on ours of the same division."
         ),
+        Compared(
+            compared,
+            "The paper's meshes, contact of all features. Median over the frames of that kind; one thread, seconds of "
+            "its processor time.",
+        ),
         Table(
             header, rows,
-            "Frames per second: the paper's, and with both contact methods on the paper's meshes"
-            + ("" if quick else "; at the right the same bodies with the gallery's finer meshes")
-            + ". Median over the frames of that kind; one thread, seconds of its processor time.",
+            "Sizes, and frames per second with both contact methods on the paper's meshes"
+            + ("." if quick else "; at the right the same bodies with the gallery's finer meshes."),
         ),
         Text(
             f"With the paper's meshes turgor makes {min(gains):.0f} to {max(gains):.0f} times the paper's frames per "
@@ -156,7 +163,7 @@ def blocks(quick: bool) -> list[Block]:
             "is slower with it, because it also looks for contact of the body with itself, which the paper does not.",
             "measured",
         ),
-        Row(pictures),
+        Row(pictures, least=200),
         Text(
             "What differs: the machine; the paper's frames were drawn on its graphics card as well, ours are not "
             f"(drawing one of the stills in software takes {1e3 * float(np.median(drawing)):.0f} ms of one thread "

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Protocol
 
-__all__ = ["Block", "Picture", "Row", "Svg", "Table", "Text", "inline", "number"]
+__all__ = ["Block", "Compared", "Picture", "Row", "Svg", "Table", "Text", "inline", "number", "plain", "words"]
 
 LARGE, SMALL = 1e7, 1e-4  # numbers from SMALL to LARGE are written out, others with a power of ten
+POWER = re.compile(r"(?<![\w.])(-?\d+(?:\.\d+)?)e([+-]?\d+)\b")  # 1.5e-07, as Python writes a small number
+UNIT = re.compile(r"(?<=\d) (?=(?:%|[mµn]?s|m?m[²³]?|kg|Pa|N|J|K|mol)(?!\w))")  # the space before a unit
 
 
 class Block(Protocol):
@@ -51,18 +53,28 @@ class Table:
 
     def html(self) -> str:
         columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.header)
-        kinds = [' class="number"' if all(map(_is_number, column)) else "" for column in columns]
+        kinds = [' class="number"' if 2 * sum(map(_is_number, column)) > len(column) else "" for column in columns]
         head = "".join(
             f'<th scope="col"{kind}>{inline(cell)}</th>' for cell, kind in zip(self.header, kinds, strict=True)
         )
-        body = "".join("<tr>" + "".join(self._cell(cell) for cell in row) + "</tr>" for row in self.rows)
+        lines = ("".join(map(self._cell, row, kinds)) for row in self.rows)
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
         caption = f"<caption>{inline(self.caption)}</caption>" if self.caption else ""
         return f'<div class="scroll"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
-    def _cell(self, value: Any) -> str:
-        if _is_number(value):
-            return f'<td class="number">{number(value, self.digits)}</td>'
-        return f"<td>{inline(('no', 'yes')[value] if isinstance(value, bool) else str(value))}</td>"
+    def _cell(self, value: Any, kind: str) -> str:
+        return f"<td{kind}>{words(value, self.digits)}</td>"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Rows (what, the paper's number or None where it gives none, turgor's). The page gathers them at its top."""
+
+    rows: Sequence[tuple[str, Any, Any]]
+    caption: str = ""
+
+    def html(self) -> str:
+        return Table(("", "paper", "turgor"), self.rows, self.caption).html()
 
 
 @dataclass(frozen=True)
@@ -73,12 +85,13 @@ class Picture:
     caption: str = ""
     alt: str = ""  # what is seen, for those who do not see it; "": the caption
     width: int = 0  # pixels in the page; 0: as wide as there is room
+    cover: bytes = b""  # a small picture that stands for the item at the top of the page; see stills.cover
 
     def html(self) -> str:
         kind = "png" if self.data.startswith(b"\x89PNG") else "jpeg"
         code = base64.b64encode(self.data).decode("ascii")
         size = f' style="max-width:{self.width:d}px"' if self.width else ""
-        alt = html.escape(self.alt) or _plain(self.caption)
+        alt = html.escape(self.alt) or plain(self.caption)
         return f'<figure{size}><img src="data:image/{kind};base64,{code}" alt="{alt}">{_caption(self.caption)}</figure>'
 
 
@@ -92,7 +105,7 @@ class Svg:
     def html(self) -> str:
         svg = self.svg
         if "aria-label=" not in svg.partition(">")[0]:
-            name = _plain(self.caption) or "; ".join(re.findall(r">([^<>]+)</text>", svg)) or "drawing"
+            name = plain(self.caption) or "; ".join(re.findall(r">([^<>]+)</text>", svg)) or "drawing"
             svg = svg.replace("<svg", f'<svg aria-label="{name}"', 1)
         return f"<figure>{svg}{_caption(self.caption)}</figure>"
 
@@ -102,18 +115,33 @@ class Row:
     """Blocks side by side, as many as there is room for."""
 
     blocks: Sequence[Block] = ()
+    least: int = 300  # pixels: how narrow a block may get
 
     def html(self) -> str:
-        return '<div class="row">' + "".join(block.html() for block in self.blocks) + "</div>"
+        return f'<div class="row" style="--least:{self.least}px">{"".join(block.html() for block in self.blocks)}</div>'
 
 
 def inline(text: str) -> str:
-    """Escaped, with `code` and **bold**; what stands in `code` is left as it is."""
+    """Escaped, with `code` and **bold**, powers of ten for 1e-07, and no line's end before a unit; `code` as it is."""
     parts = re.split(r"`([^`]+)`", html.escape(text))
-    return "".join(
-        f"<code>{part}</code>" if index % 2 else re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", part)
-        for index, part in enumerate(parts)
-    )
+    return "".join(f"<code>{part}</code>" if index % 2 else _typeset(part) for index, part in enumerate(parts))
+
+
+def _typeset(text: str) -> str:
+    bold = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", text)
+    return POWER.sub(lambda found: _power(found[1], int(found[2])), UNIT.sub("\u00a0", bold))
+
+
+def _power(factor: str, exponent: int) -> str:
+    """1.5 × 10⁻⁷, on one line."""
+    return ("" if factor == "1" else f"{factor}\u00a0×\u00a0") + f"10<sup>{exponent}</sup>"
+
+
+def words(value: Any, digits: int = 3) -> str:
+    """A number, a truth or a text as HTML."""
+    if _is_number(value):
+        return number(value, digits)
+    return inline(("no", "yes")[value] if isinstance(value, bool) else str(value))
 
 
 def number(value: Any, digits: int = 3) -> str:
@@ -127,7 +155,7 @@ def number(value: Any, digits: int = 3) -> str:
     short = float(f"{value:.{digits}g}")
     if short and not SMALL <= abs(short) < LARGE:
         factor, _, power = f"{short:.{digits}g}".partition("e")
-        return f"{factor} × 10<sup>{int(power)}</sup>" if power else factor
+        return _power(factor, int(power)) if power else factor
     return f"{short:,.{max(0, digits - 1 - math.floor(math.log10(abs(short))))}f}" if short else "0"
 
 
@@ -135,7 +163,7 @@ def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, Real) and not isinstance(value, bool))
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """For an attribute: escaped, without the marks of `inline`."""
     return html.escape(re.sub(r"`|\*\*", "", text))
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from turgor import gallery, shapes
 from turgor.papers.blocks import Block, Picture, Row, Svg, Table, Text
-from turgor.papers.stills import jpeg, stills
+from turgor.papers.stills import cover, jpeg, stills
 from turgor.papers.wires import Drawing, projected
 from turgor.scene import Scene
 from turgor.shapes import Shape
@@ -124,7 +124,7 @@ def flag(quick: bool) -> list[Block]:
         ),
         Row([
             Svg(drawing.svg(), f"{len(shape.vertices)} particles, {len(springs_of(shape))} springs; blue: fixed."),
-            Picture(jpeg(picture), "The same moment with a texture.", "A flag in the wind"),
+            Picture(jpeg(picture), "The same moment with a texture.", "A flag in the wind", cover=cover(picture)),
         ]),
         Table(
             ["wind", "free edge along the wind, m", "free edge's height, m", "fixed corners moved, m"],

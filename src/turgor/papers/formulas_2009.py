@@ -172,7 +172,12 @@ def blocks(quick: bool) -> list[Block]:
         )
     ]
     return [
-        Text("Formulas that are wrong or loose as printed, each computed as printed and as the law has it."),
+        Text("Formulas of the paper, each computed as printed and as the law has it."),
+        Text(
+            "Wrong or loose as printed are the parity of ray crossings, the test for a point in a triangle, the box's "
+            "inertia, the signs of the volume, of the normal and of the second body's turn, and a damping per frame.",
+            "wrong",
+        ),
         Table(["section", "as printed", "what comes out", "the law", "what comes out"], rows),
         Svg(
             chart(curves, "step, ms", "error of the positions after 0.1 s, m", log_x=True, log_y=True, height=280),

@@ -189,7 +189,7 @@ def blocks(quick: bool) -> list[Block]:
             "wrong",
         ),
         Text(
-            "Appendix B calls Heun's scheme semi-implicit. It is explicit: both slopes come from known states, and "
+            "Appendix B calls Heun's scheme semi-implicit; it is explicit. Both slopes come from known states, and "
             "undamped oscillations grow at any step, by a factor 1 + (ωΔt)⁴/8 (Euler: 1 + (ωΔt)²/2).",
             "wrong",
         ),

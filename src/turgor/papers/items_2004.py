@@ -13,7 +13,7 @@ from turgor.papers import areas_2004, integrators_2004, motion_2004
 from turgor.papers.blocks import Block, Picture, Svg, Table, Text
 from turgor.papers.item import Item
 from turgor.papers.scenes import changed, empty_ring
-from turgor.papers.stills import jpeg, stills, strip
+from turgor.papers.stills import cover, jpeg, stills, strip
 from turgor.papers.wires import Drawing
 from turgor.simulation import Simulation
 
@@ -161,8 +161,10 @@ def algorithm(quick: bool) -> list[Block]:
         ),
         Picture(
             jpeg(np.concatenate([strip(part) for part in pictures])),
-            "Top: springs alone; the ring falls and collapses. Bottom: the same ring with gas.",
+            "Top: springs alone; the ring falls and collapses. Bottom: the same ring with gas, which holds "
+            "it open from the start.",
             "A spring-mass ring that collapses on the floor, above the same ring inflated",
+            cover=cover(strip([part[2][:, 45:-45] for part in pictures]), top=1.0),
         ),
         Table(
             ["stage", "what it does", "model", "48 points, µs", f"{count:,} points, ns per point"], rows,

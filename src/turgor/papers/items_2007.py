@@ -12,7 +12,7 @@ from turgor import gallery, shapes
 from turgor.papers import cloth_2007
 from turgor.papers.blocks import Block, Picture, Row, Svg, Table, Text
 from turgor.papers.item import Item
-from turgor.papers.stills import jpeg, stills, strip
+from turgor.papers.stills import cover, jpeg, stills, strip
 from turgor.papers.wires import Drawing, projected
 from turgor.scene import Gas, Scene, Springs
 from turgor.shapes import Shape
@@ -60,7 +60,9 @@ def falling(quick: bool) -> list[Block]:
     spread = max(abs(row[4] * row[5] / nrt - 1.0) for row in rows)
     return [
         Text("The poster's first picture: a ball with gas falls on the ground; red are the velocities of its points."),
-        Picture(jpeg(strip(pictures)), "Falling, touching, flattened, bouncing.", "A ball with red velocity vectors"),
+        Picture(jpeg(strip(pictures)), "Falling, touching, flattened, bouncing.", "A ball with red velocity vectors",
+            cover=cover(strip(pictures[2:4])),
+        ),
         Table(
             ["time, s", "fall speed, m/s", "the law, m/s", "fastest point, m/s", "pressure, Pa", "volume, m³"],
             rows, "The ball of `drop`, 642 points. The law is free fall with drag, until the floor is touched.",
@@ -202,15 +204,15 @@ def inside(quick: bool) -> list[Block]:
             "The gas inside has a pressure P above that of the air, P₀; the difference pushes the skin outwards and "
             "keeps the shape. Red: the force on each point of a ring, as the engine computes it."
         ),
-        Row(drawings),
+        Row(drawings, least=220),
         Table(
             ["P / P₀", "force per length / P₀, turgor", "equation (2), with P alone", "ball: volume / rest volume"],
             rows,
             "The last column is the ball of `drop` at rest in P₀ = 60 Pa.",
         ),
         Text(
-            "With P = P₀ nothing pushes, and the ball keeps its rest volume: the force is (P − P₀) A n. Equation (2) "
-            "of the poster has P alone, though its figure 6 says that the difference acts. In real air it matters: a "
+            "Equation (2) of the poster has P alone, though its figure 6 says that the difference acts. The force is "
+            "(P − P₀) A n: with P = P₀ nothing pushes, and the ball keeps its rest volume. In real air it matters: a "
             f"ball with 60 Pa above 1 atm would be pushed {wrong:,.0f} times too hard.",
             "wrong",
         ),
@@ -252,7 +254,9 @@ def letters(quick: bool) -> list[Block]:
     growth = [row[4] for row in rows]
     return [
         Text("The letters of the conference MPTL as closed bodies: the same objects under lower and higher pressure."),
-        Picture(jpeg(strip(pictures)), f"Left: {LOW:g} Pa, right: {HIGH:g} Pa above ambient.", "Letters, slim and fat"),
+        Picture(jpeg(strip(pictures)), f"Left: {LOW:g} Pa, right: {HIGH:g} Pa above ambient.", "Letters, slim and fat",
+            cover=cover(pictures[1]),
+        ),
         Table(
             ["letter", "volume at rest, m³", f"at {LOW:g} Pa, m³", f"at {HIGH:g} Pa, m³", "high / low",
              f"depth at {LOW:g} Pa, m", f"depth at {HIGH:g} Pa, m"],

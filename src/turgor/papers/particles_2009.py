@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from turgor.papers.benchmarks_2009 import paper_scene
 from turgor.papers.blocks import Block, Picture, Row, Table, Text
-from turgor.papers.stills import jpeg
+from turgor.papers.stills import cover, jpeg
 from turgor.record import stage
 from turgor.record.look import Look
 from turgor.record.look import Picture as Image
@@ -140,7 +140,8 @@ def blocks(quick: bool) -> list[Block]:
         if particles:
             image = draw_particles(image, shot, look)
             rows.append([caption.partition(", with")[0], len(shot.places), shot.share, shot.near])
-        pictures.append(Picture(jpeg(image), f"`{name}`: {caption}; t = {shot.frame.time:.2f} s", width=480))
+        caption = f"`{name}`: {caption}; t = {shot.frame.time:.2f} s"
+        pictures.append(Picture(jpeg(image), caption, width=480, cover=cover(image)))
     return [
         Text(
             "The paper shows two spheres in collision, three spheres with a torus, the same with four rigid cubes, "

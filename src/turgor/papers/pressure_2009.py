@@ -11,7 +11,7 @@ import numpy.typing as npt
 from turgor import shapes
 from turgor.papers.blocks import Block, Picture, Row, Svg, Table, Text
 from turgor.papers.plot import Curve, chart
-from turgor.papers.stills import jpeg
+from turgor.papers.stills import cover, jpeg
 from turgor.record.look import Picture as Image
 from turgor.record.render import Painter
 from turgor.scene import Gas, Scene, Springs
@@ -100,7 +100,12 @@ def pressure_blocks(quick: bool) -> list[Block]:
         Text("The paper shows a sphere with n = 100 and k = 150 next to one with n = 1 and k = 10."),
         Row(
             [
-                Picture(jpeg(ball.image), f"n = {moles:g} mol, k = {stiffness:g} N/m, at rest on the floor", width=420)
+                Picture(
+                    jpeg(ball.image),
+                    f"n = {moles:g} mol, k = {stiffness:g} N/m, at rest on the floor",
+                    width=420,
+                    cover=cover(ball.image),
+                )
                 for (moles, stiffness), ball in found.items()
                 if ball.image is not None
             ]
@@ -232,10 +237,10 @@ def scaling_blocks(quick: bool) -> list[Block]:
             "measured",
         ),
         Text(
-            f"It does not cure what it is for: poles over equator is {plain.poles:.3f} without and {scaled.poles:.3f} "
-            f"with it ({weak.poles:.3f} and {weaker.poles:.3f} at a tenth of the pressure): the poles, with 8 "
-            "springs, get more pressure and stick out as before. And scaled forces are no longer those of a gas: on "
-            f"the soft cat their sum is {100 * self_push(True):.2g} % of their sizes (without: "
+            f"The scaling does not cure what it is for: poles over equator is {plain.poles:.3f} without and "
+            f"{scaled.poles:.3f} with it ({weak.poles:.3f} and {weaker.poles:.3f} at a tenth of the pressure): the "
+            "poles, with 8 springs, get more pressure and stick out as before. And scaled forces are no longer those "
+            f"of a gas: on the soft cat their sum is {100 * self_push(True):.2g} % of their sizes (without: "
             f"{100 * self_push(False):.1g} %), so that it would push itself through empty space. turgor has the "
             "scaling as an option, off by default.",
             "wrong",

@@ -12,10 +12,12 @@ from pathlib import Path
 
 from turgor.errors import SceneError
 from turgor.papers import requirement_table
-from turgor.papers.blocks import Block, Text, inline
+from turgor.papers.blocks import Block, inline
+from turgor.papers.glance import glance
 from turgor.papers.item import Item
+from turgor.scene.validate import did_you_mean
 
-__all__ = ["PAPERS", "all_items", "check_folder", "page", "write_report"]
+__all__ = ["PAPERS", "all_items", "check_folder", "chosen_items", "page", "write_report"]
 
 PAPERS = {
     "2004": "Matyka 2004, How To Implement a Pressure Soft Body Model",
@@ -35,6 +37,16 @@ def all_items() -> tuple[Item, ...]:
     from turgor.papers import items_2003, items_2004, items_2007, items_2009  # late: they bring the whole engine
 
     return (*items_2004.ITEMS, *items_2003.ITEMS, *items_2009.ITEMS, *items_2007.ITEMS)
+
+
+def chosen_items(names: Sequence[str]) -> tuple[Item, ...]:
+    """Those with one of these keys, or of one of these papers; no names: all."""
+    items = all_items()
+    for name in names:
+        if name not in PAPERS and all(item.key != name for item in items):
+            known = [*PAPERS, *(item.key for item in items)]
+            raise SceneError(f"the papers have no part {name!r}; {did_you_mean(name, known)}")
+    return tuple(item for item in items if not names or item.key in names or item.paper in names)
 
 
 def check_folder(folder: str | os.PathLike[str]) -> Path:
@@ -97,11 +109,13 @@ def page(shown: Sequence[Shown], quick: bool) -> str:
     head = (
         "<h1>The pressure soft body papers, reproduced by turgor</h1>"
         "<p>Every number and picture here was made by running the engine, when this page was written; numbers of the "
-        "papers are named as such. Each part starts with the command that shows it live.</p>"
+        "papers are named as such. Each part starts with the command that shows it live. "
+        '<span class="measured">What turgor measured has a green bar,</span> '
+        '<span class="wrong">where a paper is wrong or loose a red one.</span></p>'
         f"<p>{html.escape(machine)}; {time.strftime('%Y-%m-%d')}; {how}.</p>"
-        '<p class="measured">A green bar: what turgor measured.</p>'
-        '<p class="wrong">A red bar: where a paper is wrong or loose.</p>'
+        f'<h2 id="glance">At a glance</h2>{glance([(item, blocks) for item, blocks, _ in shown])}'
     )
+    menu.insert(0, '<h2><a href="#glance">At a glance</a></h2>')
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>turgor: the papers, reproduced</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -117,7 +131,8 @@ def _link(item: Item) -> str:
 def _section(item: Item, blocks: Sequence[Block], seconds: float) -> str:
     needs = " ".join(f'<a href="#req-{html.escape(name)}">{html.escape(name)}</a>' for name in item.requirements)
     note = f'<p class="note">Took {seconds:.1f} s.{" Requirements: " if needs else ""}{needs}</p>'
-    command = Text(f"`{item.command}`", "command").html() if item.command else ""
+    words = " ".join(f"<span>{html.escape(word)}</span>" for word in item.command.split(" "))
+    command = f'<p class="command"><code>{words}</code></p>' if item.command else ""
     content = "".join(block.html() for block in blocks)
     title = f"{html.escape(item.where)}. {inline(item.title)}"
     return f'<section id="{html.escape(item.key)}"><h3>{title}</h3>{command}{content}{note}</section>'
@@ -149,9 +164,11 @@ th,td{padding:4px 12px;border-bottom:1px solid #dfe4ea;text-align:left;vertical-
 td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 thead th{border-bottom:2px solid #b8c2ce}tr:target,section:target h3{background:#fff4d6}
 summary{cursor:pointer;white-space:nowrap}details ul{margin:4px 0;padding-left:16px}
-.row{display:flex;flex-wrap:wrap;gap:16px}.row>*{flex:1 1 300px;min-width:0}.note{font-size:12.5px;color:#5f6b78}
-.command{margin:0 0 8px}.wrong{border-left:4px solid #c92f36;padding-left:12px}
-.measured{border-left:4px solid #2f8f5b;padding-left:12px}
+.row{display:flex;flex-wrap:wrap;gap:16px}.row>*{flex:1 1 var(--least);min-width:0}.note{font-size:12.5px;color:#5f6b78}
+.command{margin:0 0 8px}.command span{display:inline-block}.wrong{border-left:4px solid #c92f36;padding-left:12px}
+.measured{border-left:4px solid #2f8f5b;padding-left:12px}.requirements td:last-child{white-space:nowrap}
+.covers{display:grid;grid-template-columns:repeat(auto-fill,minmax(140px,1fr));gap:12px;font-size:13px}
+.covers img{display:block;width:100%}.glance td:first-child{white-space:nowrap}
 @media(max-width:800px){body{display:block}nav{position:static;width:auto;height:auto}main{padding:12px}}
 @media print{nav{display:none}}
 """

@@ -51,7 +51,7 @@ class _Table:
     def html(self) -> str:
         head = "".join(f'<th scope="col">{cell}</th>' for cell in ("id", "what", "tests", "shown above"))
         body = "".join(map(self._row, self.rows))
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        table = f'<table class="requirements"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
         return f'<h3>{html.escape(self.title)}</h3><div class="scroll">{table}</div>'
 
     def _row(self, row: Mapping[str, Any]) -> str:

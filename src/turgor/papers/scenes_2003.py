@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import gallery, shapes
-from turgor.papers.blocks import Block, Picture, Row, Svg, Table, Text
+from turgor.papers.blocks import Block, Compared, Picture, Row, Svg, Table, Text
 from turgor.papers.plot import Curve, chart
-from turgor.papers.stills import jpeg, stills, strip
+from turgor.papers.stills import cover, jpeg, stills, strip
 from turgor.papers.wires import Drawing, projected
 from turgor.scene import Scene
 from turgor.simulation import Simulation
@@ -59,20 +59,21 @@ def five_balls(quick: bool) -> list[Block]:
     for _ in range(30 if quick else 120):
         paper(by_bounds)
         by_bounds.step()
-    rows: list[list[Any]] = [
-        ["vertices of a ball", 162, len(bodies[0].shape.vertices)],
-        ["faces of a ball", 320, len(bodies[0].shape.faces)],
-        ["frames per second, contact of all features", None, watch.fps],
-        ["frames per second, contact by bounding objects as in the paper", "40 to 50 (800 MHz Duron)", paper.fps],
-        ["deepest penetration now, mm", None, 1e3 * sim.contacts().max_penetration],
+    rows: list[tuple[str, Any, Any]] = [
+        ("vertices of a ball", 162, len(bodies[0].shape.vertices)),
+        ("faces of a ball", 320, len(bodies[0].shape.faces)),
+        ("frames per second, contact of all features", None, watch.fps),
+        ("frames per second, contact by bounding objects as in the paper", "40 to 50 (800 MHz Duron)", paper.fps),
+        ("deepest penetration now, mm", None, 1e3 * sim.contacts().max_penetration),
     ]
     return [
         Text("Five balls bounce in a box that turns, with collisions; real time on the computer of the day."),
         Picture(
             jpeg(strip(pictures)),
             "At " + ", ".join(f"{moment:g}" for moment in times) + " s: the box turns at 0.6 rad/s.",
+            cover=cover(pictures[-1]),
         ),
-        Table(["", "paper", "turgor"], rows, "Frames simulated per second on one CPU thread, 1/60 s each, not drawn."),
+        Compared(rows, "Frames simulated per second on one CPU thread, 1/60 s each, not drawn."),
         Text(
             f"The same meshes run at {watch.fps:,.0f} frames per second, {watch.fps / 60:.1f} times real time, with "
             "exact contact between all features and friction; the paper's bounding objects are there to compare "
@@ -148,7 +149,11 @@ def four_pressures(quick: bool) -> list[Block]:
     ]  # fmt: skip
     return [
         Text("A ball hangs from one point; the paper shows it at different pressures, without numbers."),
-        Picture(jpeg(pictures[0]), f"Filled to {', '.join(f'{p:g}' for p in PRESSURES)} Pa, no air outside."),
+        Picture(
+            jpeg(pictures[0]),
+            f"Filled to {', '.join(f'{p:g}' for p in PRESSURES)} Pa, no air outside.",
+            cover=cover(pictures[0][:, 90:515], top=0.2),
+        ),
         Table(
             header, rows,
             "Sag: how much further the centre is below the pin than in a round ball of the same volume, as a share of "
@@ -170,6 +175,7 @@ def cloth_scene() -> Scene:
     """The flag with all its edges fixed, no gravity, wind along its normal."""
     scene = gallery.load("flag")
     scene.set("flag.pins", "edges")
+    scene.set("flag.at", (0.0, 0.0, 0.75))
     scene.set("flag.rotation", (0.0, 0.0, 0.0))
     scene.gravity = (0.0, 0.0, 0.0)
     scene.wind = (0.0, 1.0, 0.0)
@@ -188,7 +194,7 @@ def cloth_depths(winds: FloatArray, seconds: float = 2.0) -> tuple[FloatArray, F
 def cloth(quick: bool) -> list[Block]:
     """Figures 2, 3 and 4 of the report."""
     sim = Simulation(cloth_scene(), contact="none")
-    pictures = stills(sim, [0.0, 1.0], (480, 320), view=(-50.0, 15.0), texture="none", zoom=1.6)
+    pictures = stills(sim, [0.0, 1.0], (480, 320), view=(-16.0, 12.0), texture="none", zoom=1.05)
     winds = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
     depths, forces = cloth_depths(winds, 1.0 if quick else 2.0)
     power = float(np.polyfit(np.log(winds), np.log(depths), 1)[0])
@@ -198,7 +204,7 @@ def cloth(quick: bool) -> list[Block]:
     ]
     ball = Simulation(one_ball())
     shape = ball.scene.soft_bodies[0].shape
-    (solid,) = stills(ball, [0.0], (320, 300), zoom=1.5)
+    (solid,) = stills(ball, [0.0], (320, 300))
     sheet = Drawing((-0.55, -0.55), (0.55, 0.55), 300)
     sheet.lines(projected(shape.vertices), shape.edges, width=1.0)
     law = Curve("slope 1/3", winds, depths[0] * (winds / winds[0]) ** (1 / 3), dashed=True)
@@ -207,7 +213,11 @@ def cloth(quick: bool) -> list[Block]:
             "The idea of the paper: wind bulges a cloth whose edges are fixed; close the surface and put the wind "
             "inside, and it becomes pressure. Wind pushes each point with c ((w − v)·n) n."
         ),
-        Picture(jpeg(strip(pictures)), "Figures 2 and 3: the cloth before, and after 1 s in a wind of 1 m/s."),
+        Picture(
+            jpeg(strip(pictures)),
+            "Figures 2 and 3: the cloth before, and after 1 s in a wind of 1 m/s.",
+            cover=cover(pictures[1]),
+        ),
         Svg(
             chart([Curve("measured", winds, depths, line=False), law], "wind, m/s", "depth, m", log_x=True, log_y=True),
             "Depth of the middle against wind.",
@@ -267,14 +277,15 @@ def bouncing_ball(quick: bool) -> list[Block]:
     fall = int(np.argmin(momentum))
     low = int(np.argmin(heights[:60]))
     drag = sim.scene.soft_bodies[0].drag
-    rows: list[list[Any]] = [
-        ["vertices, faces", "162, 320", f"{sim.vertices}, {len(sim.scene.soft_bodies[0].shape.faces)}"],
-        ["frames per second", 50, watch.fps],
-        ["fastest fall, m/s", None, -float(momentum[fall]) / sim["ball"].mass],
-        ["free fall with this drag until then, m/s", None, GRAVITY / drag * (1 - math.exp(-drag * moments[fall]))],
-        ["height of the centre at the start, m", None, start],
-        ["lowest, m", None, heights[low]],
-        ["highest after the bounce, m", None, heights[low:].max()],
+    rows: list[tuple[str, Any, Any]] = [
+        ("vertices", 162, sim.vertices),
+        ("faces", 320, len(sim.scene.soft_bodies[0].shape.faces)),
+        ("frames per second", 50, watch.fps),
+        ("fastest fall, m/s", None, -float(momentum[fall]) / sim["ball"].mass),
+        ("free fall with this drag until then, m/s", None, GRAVITY / drag * (1 - math.exp(-drag * moments[fall]))),
+        ("height of the centre at the start, m", None, start),
+        ("lowest, m", None, heights[low]),
+        ("highest after the bounce, m", None, heights[low:].max()),
     ]
     before, after = slide()
     return [
@@ -282,15 +293,16 @@ def bouncing_ball(quick: bool) -> list[Block]:
         Picture(
             jpeg(strip(pictures)),
             "At " + ", ".join(f"{moment:g}" for moment in times) + " s; a vector is the way of a point in 0.06 s.",
+            cover=cover(strip(pictures[2:4])),
         ),
-        Table(["", "paper", "turgor"], rows),
+        Compared(rows),
         Svg(
             chart([Curve("momentum", moments, momentum)], "time, s", "momentum upwards, kg m/s", height=260),
             "The momentum that the paper's vectors are to show.",
         ),
         Text(
-            "Section 3.5 says that at a collision the tangent part of the velocity is reflected. It is the "
-            f"normal part: a ball thrown at a smooth floor with ({before[0]:.2f}, {before[2]:.2f}) m/s along and "
+            "Section 3.5 says that at a collision the tangent part of the velocity is reflected; it is the "
+            f"normal part. A ball thrown at a smooth floor with ({before[0]:.2f}, {before[2]:.2f}) m/s along and "
             f"across it leaves with ({after[0]:.2f}, {after[2]:.2f}) m/s. As the paper has it, it would turn back "
             "and go on through the floor.",
             "wrong",
@@ -319,25 +331,25 @@ def hand(quick: bool) -> list[Block]:
     pictures = stills(sim, times, (400 if quick else 300, 300), watch, zoom=1.3)
     end = sim["ball"].velocity
     wrist = float(np.abs(sim["hand"].positions[body.pinned] - rest[body.pinned]).max())
-    rows: list[list[Any]] = [
-        ["vertices of the hand", "386 (figure 8), about 370 (text)", len(body.shape.vertices)],
-        ["faces of the hand", "768 (figure 8), 736 (text)", len(body.shape.faces)],
-        ["frames per second", "50 (40 to 50 in the text)", watch.fps],
-        [
-            "ball towards the hand: at the start, at the end, m/s",
-            None,
-            f"{start[1]:.2f}, {end[1]:.2f}",
-        ],
-        ["largest displacement of a point of the hand, m", None, max(moved)],
-        ["smallest volume / volume at rest", None, min(smallest) / volume],
-        ["displacement of the wrist, m", None, wrist],
+    rows: list[tuple[str, Any, Any]] = [
+        ("vertices of the hand", "386 (figure 8), about 370 (text)", len(body.shape.vertices)),
+        ("faces of the hand", "768 (figure 8), 736 (text)", len(body.shape.faces)),
+        ("frames per second", "50 (40 to 50 in the text)", watch.fps),
+        ("substeps per frame, for springs this stiff", None, sim.substeps),
+        ("ball towards the hand: at the start, m/s", None, start[1]),
+        ("ball towards the hand: at the end, m/s", None, end[1]),
+        ("largest displacement of a point of the hand, m", None, max(moved)),
+        ("smallest volume / volume at rest", None, min(smallest) / volume),
+        ("displacement of the wrist, m", None, wrist),
     ]
     return [
         Text("A user hits a soft hand with a rigid ball. Here the ball is thrown; `turgor play` lets you pull it."),
-        Picture(jpeg(strip(pictures)), "At " + ", ".join(f"{moment:g}" for moment in times) + " s."),
-        Table(
-            ["", "paper", "turgor"], rows, "The paper gives two sizes of its hand; both fit a closed mesh: F = 2V − 4."
+        Picture(
+            jpeg(strip(pictures)),
+            "At " + ", ".join(f"{moment:g}" for moment in times) + " s.",
+            cover=cover(pictures[1], top=0.0),
         ),
+        Compared(rows, "The paper gives two sizes of its hand; both fit a closed mesh: F = 2V − 4."),
         Text(
             f"The ball comes with {start[1]:.1f} m/s and goes with {end[1]:.1f} m/s; the hand gives way by "
             f"{max(moved):.2f} m, loses at most {1 - min(smallest) / volume:.1%} of its volume; the wrist is held.",

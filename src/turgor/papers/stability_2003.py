@@ -242,7 +242,7 @@ def blocks(quick: bool) -> list[Block]:
             "measured",
         ),
         Text(
-            "So the midpoint rule is not the stablest of the three: Runge-Kutta 4 covers "
+            "The midpoint rule is not the stablest of the three: Runge-Kutta 4 covers "
             f"{shares['rk4']:.0%} of the map against {shares['midpoint']:.0%}. Without damping neither Euler nor "
             "midpoint nor Heun is stable at any step: oscillations grow by (ωΔt)²/2 or (ωΔt)⁴/8 per step, and what is "
             f"green there only grows too slowly to be seen in {SECONDS:g} s. With dashpots c on springs k Euler needs "

@@ -13,10 +13,11 @@ from turgor.record.render import Painter
 from turgor.simulation import Simulation
 from turgor.simulation.frame import Frame
 
-__all__ = ["jpeg", "stills", "strip"]
+__all__ = ["cover", "jpeg", "stills", "strip"]
 
 QUALITY = 82  # of 100: no blocks to be seen, a third of the size of 95
 WIDEST = 1200  # pixels: wider strips would be scaled down by the page anyway
+COVER = (240, 160)  # pixels
 
 
 def jpeg(picture: Picture) -> bytes:
@@ -26,6 +27,16 @@ def jpeg(picture: Picture) -> bytes:
     target = io.BytesIO()
     Image.fromarray(np.asarray(picture)).save(target, "JPEG", quality=QUALITY, optimize=True)
     return target.getvalue()
+
+
+def cover(picture: Picture, top: float = 0.5) -> bytes:
+    """A picture, small, for the top of the page; one too high is cut: below (top = 0), above (1) or both (0.5)."""
+    from PIL import Image, ImageOps
+
+    whole = Image.fromarray(np.asarray(picture))
+    if whole.width * COVER[1] > whole.height * COVER[0]:  # too wide: nothing is cut
+        return jpeg(np.asarray(ImageOps.pad(whole, COVER, Image.Resampling.LANCZOS, color="white")))
+    return jpeg(np.asarray(ImageOps.fit(whole, COVER, Image.Resampling.LANCZOS, centering=(0.5, top))))
 
 
 def stills(

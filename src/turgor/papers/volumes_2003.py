@@ -95,7 +95,7 @@ def figure(quick: bool) -> list[Block]:
             "The ball of `drop` falls on the floor: one run (with the exact volume), measured in four ways.",
         ),
         Text(
-            f"Nor is the change of volume right: when the ball is squashed most, its volume is {change['exact']:+.1%}, "
+            f"The change of volume is wrong too: when the ball is squashed most, its volume is {change['exact']:+.1%}, "
             + ", ".join(f"that of the {name} {change[name]:+.1%}" for name in BOUNDS)
             + ". A ball that is pressed flat gets wider, so the ball around it grows and the pressure in it would fall "
             "just when it has to rise.",
@@ -259,7 +259,7 @@ def footnote(quick: bool) -> list[Block]:
     sums = {force: balance(force) for force in names}
     flights = {force: self_speed(force, 0.3 if quick else 1.0) for force in names}
     rows = [
-        [names[force], total, net, f"{net / total:.2g}", moment, flights[force][1][-1]]
+        [names[force], total, net, net / total, moment, flights[force][1][-1]]
         for force, (net, moment, total) in sums.items()
     ]
     header = [
