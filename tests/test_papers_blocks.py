@@ -38,8 +38,8 @@ def test_inline_sets_powers_of_ten_and_keeps_a_number_with_its_unit() -> None:
 NUMBERS = [
     (0.0, "0"), (1.0, "1.00"), (12.345, "12.3"), (1234.5, "1,230"), (-0.5, "-0.500"), (0.00123, "0.00123"),
     (999.9, "1,000"), (1.5e-7, "1.5\u00a0×\u00a010<sup>-7</sup>"), (2e9, "2\u00a0×\u00a010<sup>9</sup>"),
-    (123456, "123,456"), (np.int64(5000), "5,000"), (np.float32(0.25), "0.250"), (math.nan, "–"), (None, "–"), (math.inf, "∞"),
-    (-math.inf, "-∞"),
+    (123456, "123,456"), (np.int64(5000), "5,000"), (np.float32(0.25), "0.250"), (math.nan, "–"), (None, "–"),
+    (math.inf, "∞"), (-math.inf, "-∞"),
 ]  # fmt: skip
 
 

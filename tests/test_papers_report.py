@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import pty
 import re
@@ -29,8 +28,7 @@ from turgor.papers.report import PAPERS, all_items, check_folder, chosen_items, 
 
 EXE = shutil.which("turgor", path=str(Path(sys.executable).parent)) or "turgor"
 YEARS = tuple(PAPERS)
-LACKING = [year for year in YEARS if importlib.util.find_spec(f"turgor.papers.items_{year}") is None]
-needs_items = pytest.mark.skipif(bool(LACKING), reason=f"no items yet for {', '.join(LACKING)}")
+COMMAND = re.compile(r"`(turgor [^`]+)`")
 
 
 def items() -> list[Item]:
@@ -265,7 +263,6 @@ def test_a_terminal_sees_a_bar(tmp_path: Path) -> None:
 # --- all of it
 
 
-@needs_items
 def test_items_are_well_described() -> None:
     found = all_items()
     assert {item.paper for item in found} == set(YEARS)
@@ -279,8 +276,7 @@ def test_items_are_well_described() -> None:
         assert set(item.requirements) <= known
 
 
-@needs_items
-def test_commands_of_the_items_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_of_the_items_and_of_the_readme_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command is taken as it stands; scenes are built with all their settings, and nothing is run."""
     from typer.main import get_command
 
@@ -293,7 +289,10 @@ def test_commands_of_the_items_work(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Job, "report", lambda job: None)
     monkeypatch.setattr(Job, "result", lambda job: {})
     commands = get_command(app)
-    for line in sorted({item.command for item in all_items()}):
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    table = {command for line in readme.splitlines() if line.startswith("|") for command in COMMAND.findall(line)}
+    assert len(table) >= 20
+    for line in sorted({item.command for item in all_items()} | table):
         program, name, *rest = shlex.split(line)
         assert program == "turgor", line
         context = commands.make_context("turgor", [name, *rest])
@@ -305,9 +304,10 @@ def test_commands_of_the_items_work(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             assert given["scene"] in gallery.names(), line
         elif name == "bench":
             assert set(given["names"] or ()) <= set(BENCHMARKS), line
+        elif name == "papers":
+            assert chosen_items(given["only"]), line
 
 
-@needs_items
 @pytest.mark.timeout(600)
 def test_the_quick_report_in_a_real_browser(tmp_path: Path) -> None:
     done = subprocess.run(
