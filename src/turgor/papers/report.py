@@ -155,7 +155,7 @@ nav{position:sticky;top:0;align-self:flex-start;width:290px;height:100vh;overflo
 box-sizing:border-box;background:#f4f6f9;font-size:13px}nav ul{padding-left:16px;margin:4px 0}
 nav h2{margin:12px 0 2px;font-size:15px}
 main{max-width:1080px;padding:16px 32px;min-width:0}main h2{margin-top:48px;border-bottom:2px solid #2f5fb3}
-h1{font-size:28px}section{margin:28px 0 40px}a{color:#2f5fb3}
+h1{font-size:28px}section{margin:28px 0 40px}section,main h2{scroll-margin-top:12px}a{color:#2f5fb3}
 code{background:#eef1f5;padding:1px 5px;border-radius:4px;font-size:90%;overflow-wrap:anywhere}
 figure{margin:12px 0}img,svg{max-width:100%;height:auto}figcaption{font-size:13.5px;color:#5a6673}
 .scroll{overflow-x:auto}table{border-collapse:collapse;margin:12px 0;font-size:14px}
