@@ -214,3 +214,27 @@ def test_bodies_that_start_overlapped_part_gently(kind):
     assert penetration.crossings(sim) == 0
     assert sim["b"].center[0] - sim["a"].center[0] > 0.72  # along the short way, not through each other
     assert np.abs(sim["b"].center[1:] - sim["a"].center[1:]).max() < 0.15
+
+
+@pytest.mark.req("X1", "D2")
+def test_a_crumpled_cloth_flies_on():
+    """Thrown into a knot that impulses cannot solve: what is held is held within the cloth, not in space.
+
+    A point whose movement is cut does not go where its velocity leads, which changes its arm: angular momentum is kept
+    only as well as that.
+    """
+    scene = turgor.Scene(gravity=0)
+    sheet = shapes.sheet(size=(1.0, 1.0), resolution=(21, 21))
+    springs = turgor.Springs(stiffness=100.0, damping=0.05)
+    scene.add_cloth(sheet, name="cloth", mass=0.2, springs=springs, wind_drag=0.0)
+    sim = turgor.Simulation(scene, device=DEVICE)
+    arms = sim["cloth"].positions - sim["cloth"].center
+    noise = np.random.default_rng(6).normal(size=arms.shape)
+    sim["cloth"].velocities = np.array([1.0, 0.0, 0.0]) + 8.0 * noise - 40.0 * arms + np.cross([0.0, 0.0, 3.0], arms)
+    linear, angular = momentum(sim)
+    start = sim["cloth"].center
+    sim.run(0.3)
+    p, spin = momentum(sim)
+    assert np.abs(p - linear).max() < 1e-5
+    assert np.abs(spin - angular).max() < 1e-2
+    assert sim["cloth"].center - start == pytest.approx(0.3 * linear / sim["cloth"].mass, abs=0.02)

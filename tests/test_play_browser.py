@@ -43,9 +43,9 @@ def rigid(scene: Scene) -> None:
 
 
 def cloth(scene: Scene) -> None:
-    """A free sheet. It does not feel itself: when it is crumpled, its contact with itself takes momentum away."""
+    """A free sheet."""
     scene.add_cloth(
-        shapes.sheet(size=(1.5, 1.0), resolution=(16, 11)), name="body", mass=0.3, wind_drag=0.0, self_contact=False,
+        shapes.sheet(size=(1.5, 1.0), resolution=(16, 11)), name="body", mass=0.3, wind_drag=0.0,
         springs=Springs(stiffness=60.0, damping=0.1), color="#3f8fd6",
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.contact import limit, nearby, rows, sides, simple, slabs, solve, tangles, tree
+from turgor.contact import drift, limit, nearby, rows, sides, simple, slabs, solve, tangles, tree
 from turgor.model.model import Model
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
@@ -33,14 +33,16 @@ class FeatureContacts:
         "way_out", "way_speed",
     )  # fmt: skip
 
-    def __init__(self, model: Model, state: State, surfaces: Surfaces) -> None:
+    def __init__(self, model: Model, state: State, surfaces: Surfaces, states: tuple[int, int]) -> None:
+        """states: what `state.status` says of a frame that is fine, and of one that blew up."""
+        self.states = states
         self.model, self.state, self.surfaces = model, state, surfaces
         self.device = model.device
         n, self.parallel = model.numbers, model.device.is_cuda
         self.k_near, self.k_simple, self.k_slabs = nearby.kernels(n), simple.kernels(n), slabs.kernels(n)
         self.k_sides, self.k_rows = sides.kernels(n, self.parallel), rows.kernels(n, self.parallel)
         self.k_solve, self.k_limit = solve.kernels(n, self.parallel), limit.kernels(n, self.parallel)
-        self.k_tree = tree.kernels(n)
+        self.k_tree, self.k_drift = tree.kernels(n), drift.kernels(n, self.parallel)
         self.k_tangles = tangles.kernels(n, self.parallel)
         self.total = surfaces.bodies * model.worlds  # contact bodies
         self.soft, self.rigid = model.vertices * model.worlds, model.rigids.total
@@ -55,6 +57,7 @@ class FeatureContacts:
             "stale",
             "rounds",
             "again",
+            "jammed",
             "doubt",
             "untested",
             "tangle_count",
@@ -67,6 +70,9 @@ class FeatureContacts:
         self.overflow = self._zeros(5, wp.int32)  # a flag, then how much was needed of each list that was too short
         self.scale, self.next_scale = self._zeros(self.soft, n.real), self._zeros(self.soft, n.real)
         self.next_rigid_scale = self._zeros(self.rigid, n.real)
+        self.drift, self.company = self._zeros(self.soft, n.vec), self._zeros(self.total, wp.int32)
+        self.centre, self.mass = self._zeros(self.total, n.vec), self._zeros(self.total, n.real)
+        self.inverse, self.held = self._zeros(self.total, self.k_sides.inertia), self._zeros(1, wp.int32)
         self.lowers = self._zeros(len(surfaces.faces), wp.vec3f)
         self.uppers = self._zeros(len(surfaces.faces), wp.vec3f)
         radii = [0.0] * surfaces.soft + [collider.radius for collider in model.rigids.collision]
@@ -100,6 +106,7 @@ class FeatureContacts:
     stale: Any
     rounds: Any
     again: Any
+    jammed: Any
 
     def _zeros(self, size: int, kind: Any) -> Any:
         return wp.zeros(size, dtype=kind, device=self.device)
@@ -155,7 +162,7 @@ class FeatureContacts:
         moves.rigid_index, moves.x, moves.v, moves.spin = self.surfaces.rigid_index, r.x, r.v, r.spin
         moves.push_move, moves.push_turn, moves.rigid_mass = r.push_move, r.push_turn, r.inverse_mass
         moves.rigid_scale, moves.next_rigid_scale, moves.radius = r.scale, self.next_rigid_scale, r.radius
-        moves.braked = self.braked
+        moves.braked, moves.drift = self.braked, self.drift
         self.moves = moves
 
     def forget(self) -> None:
@@ -385,9 +392,11 @@ class FeatureContacts:
         self.measure()
         wp.copy(s.v_free, s.v)
         threads = max(self.soft + self.rigid, self.total)
-        self.launch(k.begin_limit, threads, self.moves, self.soft, self.total, self.rounds, self.again)
+        self.launch(k.begin_limit, threads, self.moves, self.soft, self.total, self.rounds, self.again, self.jammed)
         wp.capture_while(self.again, self._limit_round)
+        wp.capture_if(self.jammed, on_true=self._cut)
         self.launch(self.k_solve.carry, self.soft, s.dt, s.v, s.v_free, self.model.inverse_mass, s.move)
+        wp.capture_if(self.held, on_true=self._hold)
         self.walk(
             k.add_travel, self.total, self.mean, self.spread, self.braked, self.wandered, self.deformed,
             self.pair_count, self.pairs, self.travel,
@@ -395,14 +404,38 @@ class FeatureContacts:
 
     def _limit_round(self) -> None:
         k, f = self.k_limit, self.surfaces
-        self.launch(k.begin_round, 1, self.rounds, self.again)
+        self.launch(k.begin_round, 1, self.rounds, self.again, self.jammed)
         self.walk(
             k.limit_moves, self.moves, self.movers, f.faces, f.edges, self.state.dt, self.mean, self.spread, self.pairs,
             self.tangled, self.travel, f.thickness, self.candidate_count, self.candidates, self.asleep, self.rounds,
-            self.again,
+            self.again, self.jammed,
         )  # fmt: skip
         self._collect()
         self.launch(k.end_round, self.soft + self.rigid, self.moves, self.soft)
+
+    def _cut(self) -> None:
+        """Impulses were not enough: cut movements, but not what bodies do as a whole."""
+        f, k, m, s = self.surfaces, self.k_drift, self.model, self.state
+        self.company.zero_()
+        self.walk(k.mark_company, self.pair_count, self.pairs, self.company)
+        self.launch_blocks(
+            k.find_drift, self.total, f.point_start, f.point_end, f.rigid_index, self.company, s.points, s.point_v,
+            m.inverse_mass, s.pressed, m.walls.normal, m.walls.point, s.dt, self.centre, self.mass, self.inverse,
+            self.drift,
+        )  # fmt: skip
+        self.again.fill_(1)
+        wp.capture_while(self.again, self._limit_round)
+        self.held.fill_(1)
+
+    def _hold(self) -> None:
+        """The cuts take effect on movements and velocities."""
+        f, m, s = self.surfaces, self.model, self.state
+        self.launch_blocks(
+            self.k_drift.hold, self.total, f.point_start, f.point_end, f.rigid_index, s.points, m.inverse_mass, s.dt,
+            self.centre, self.mass, self.inverse, self.drift, self.scale, m.body, m.size, s.v, s.move, *self.states,
+            s.status,
+        )  # fmt: skip
+        self.held.zero_()
 
     # for others -----------------------------------------------------------------------------------------------------
 

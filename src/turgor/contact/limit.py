@@ -3,7 +3,7 @@
 Each candidate that could touch is followed along its straight movement by conservative steps. Where it would come
 closer than a floor, an impulse along the normal at that time stops the approach. This changes what neighbours meet, so
 it is repeated until nothing is left to stop. What a few rounds do not stop is cut: its points make only the share of
-their movement that is safe. Velocities stay, so momentum does, and the next substep's contacts act on them.
+their movement that is safe, beside the drift of their body (`drift.py`).
 """
 
 import functools
@@ -122,7 +122,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         move: wp.array(dtype=vec)  # of soft points
         point_v: wp.array(dtype=vec)
         v_free: wp.array(dtype=vec)  # velocities that `move` belongs to
-        scale: wp.array(dtype=real)  # share of it that is to be made
+        scale: wp.array(dtype=real)  # share of it that is to be made, beside the drift
+        drift: wp.array(dtype=vec)  # what is made in any case; only valid while movements are cut
         next_scale: wp.array(dtype=real)  # after this round
         inverse_mass: wp.array(dtype=real)
         point_body: wp.array(dtype=int)
@@ -152,7 +153,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         if i < m.move.shape[0]:
             if m.inverse_mass[i] <= real(0.0) or m.scale[i] <= real(0.0):
                 return False
-            wp.atomic_max(m.braked, body, (real(1.0) - share) * wp.length(moved))
+            wp.atomic_max(m.braked, body, (real(1.0) - share) * wp.length(moved - m.drift[i]))
             wp.atomic_min(m.next_scale, i, share * m.scale[i])
             return True
         r = m.rigid_index[body]
@@ -163,9 +164,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         return True
 
     @n.kernel(variant)
-    def begin_round(rounds: wp.array(dtype=int), again: wp.array(dtype=int)):
+    def begin_round(rounds: wp.array(dtype=int), again: wp.array(dtype=int), jammed: wp.array(dtype=int)):
         rounds[0] += 1
         again[0] = 0
+        jammed[0] = 0
 
     @n.kernel(variant)
     def limit_moves(
@@ -185,6 +187,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         asleep: wp.array(dtype=real),
         rounds: wp.array(dtype=int),
         again: wp.array(dtype=int),
+        jammed: wp.array(dtype=int),
         stride: int,
     ):
         """One round of impulses or, later, of cutting."""
@@ -230,18 +233,26 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 md = vec()
                 if i < soft:
                     ma = m.scale[i] * (m.move[i] + h * (m.point_v[i] - m.v_free[i]))
+                    if m.scale[i] < real(1.0):
+                        ma += (real(1.0) - m.scale[i]) * m.drift[i]
                 else:
                     ma = movement(m, i, h)
                 if j < soft:
                     mb = m.scale[j] * (m.move[j] + h * (m.point_v[j] - m.v_free[j]))
+                    if m.scale[j] < real(1.0):
+                        mb += (real(1.0) - m.scale[j]) * m.drift[j]
                 else:
                     mb = movement(m, j, h)
                 if k < soft:
                     mc = m.scale[k] * (m.move[k] + h * (m.point_v[k] - m.v_free[k]))
+                    if m.scale[k] < real(1.0):
+                        mc += (real(1.0) - m.scale[k]) * m.drift[k]
                 else:
                     mc = movement(m, k, h)
                 if l < soft:
                     md = m.scale[l] * (m.move[l] + h * (m.point_v[l] - m.v_free[l]))
+                    if m.scale[l] < real(1.0):
+                        md += (real(1.0) - m.scale[l]) * m.drift[l]
                 else:
                     md = movement(m, l, h)
                 common = real(0.25) * (ma + mb + mc + md)
@@ -295,8 +306,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                 changed = cut(m, l, share, md) or changed
                             if changed and rounds[0] < LAST:
                                 again[0] = 1
-                        if rounds[0] <= PATIENCE:
+                        if rounds[0] < PATIENCE:
                             again[0] = 1
+                        jammed[0] = 1
 
     @n.kernel(variant)
     def end_round(m: Moves, soft: int):
@@ -308,7 +320,14 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             m.rigid_scale[t - soft] = m.next_rigid_scale[t - soft]
 
     @n.kernel(variant)
-    def begin_limit(m: Moves, soft: int, bodies: int, rounds: wp.array(dtype=int), again: wp.array(dtype=int)):
+    def begin_limit(
+        m: Moves,
+        soft: int,
+        bodies: int,
+        rounds: wp.array(dtype=int),
+        again: wp.array(dtype=int),
+        jammed: wp.array(dtype=int),
+    ):
         """All of every movement is to be made."""
         t = wp.tid()
         if t < soft:
@@ -322,6 +341,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         if t == 0:
             rounds[0] = 0
             again[0] = 1
+            jammed[0] = 0
 
     @n.kernel(variant)
     def add_travel(

@@ -46,7 +46,7 @@ class Touch:
         if method != "none" and self.count:
             self.place_points()
             if method == "features":
-                self.features = FeatureContacts(model, state, self.surfaces)
+                self.features = FeatureContacts(model, state, self.surfaces, (frame.FINE, frame.NOT_FINITE))
             self.method = self.features or HISTORICAL[method](model, state, self.surfaces)
         self.scale = wp.ones(self.count, dtype=n.real, device=self.device)
         self.rigid_contacts: RigidContacts | None = None
@@ -118,8 +118,7 @@ class Touch:
         scale = self.scale if self.features is None else self.features.scale
         walls = self.model.walls
         self.launch(
-            self.k_parts.shift, self.count, s.move, scale, s.v_free, walls.normal, walls.point, self.model.body,
-            self.model.size, s.x, s.v, s.status,
+            self.k_parts.shift, self.count, s.move, scale, s.v_free, walls.normal, walls.point, s.v, s.x,
         )  # fmt: skip
         if r.total:
             self.launch(

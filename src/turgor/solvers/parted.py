@@ -6,13 +6,10 @@ from types import SimpleNamespace
 import warp as wp
 
 from turgor.kernel import Numbers, at
-from turgor.rigid.drive import JAMMED
 from turgor.solvers import integrate
-from turgor.solvers.frame import FINE, NOT_FINITE, OVERFLOW
+from turgor.solvers.frame import FINE, OVERFLOW
 
 __all__ = ["kernels"]
-
-LEAP = 1.0e3  # body sizes in one substep: nothing that is well asks for such a movement
 
 
 @functools.cache
@@ -128,29 +125,16 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         v_free: wp.array(dtype=vec),
         wall_normal: wp.array(dtype=vec),
         wall_point: wp.array(dtype=vec),
-        body: wp.array(dtype=int),
-        size: wp.array(dtype=real),
-        x: wp.array(dtype=vec),
         v: wp.array(dtype=vec),
-        status: wp.array(dtype=int),
+        x: wp.array(dtype=vec),
     ):
-        """The displacement is made, or the share of it that is safe: what is jammed does not gather speed.
-
-        Where contact has changed it after the walls, the walls have the last word.
-        """
+        """The displacement is made. Where contact has changed it after the walls, the walls have the last word."""
         i = at(wp.tid())
-        there = x[i] + scale[i] * move[i]
+        there = x[i] + move[i]
         if scale[i] < real(1.0) or wp.length_sq(v[i] - v_free[i]) > real(0.0):
             for w in range(wall_normal.shape[0]):
                 there -= wp.min(wp.dot(there - wall_point[w], wall_normal[w]), real(0.0)) * wall_normal[w]
         x[i] = there
-        if scale[i] < real(JAMMED):
-            v[i] = scale[i] * v[i]
-            # contact may hold what explodes, but must not hide it
-            leap = real(LEAP) * size[body[i]]
-            if not (wp.length_sq(move[i]) <= leap * leap) and status[0] == wp.static(FINE):
-                status[0] = wp.static(NOT_FINITE)
-                status[1] = body[i]
 
     @n.kernel(variant)
     def tick(
