@@ -73,6 +73,28 @@ def check_repeat(kind):
     assert len(hashes) == 1
 
 
+def check_crumpled(precision):
+    """As in test_law_13_contact.py: a cloth in a knot keeps its momentum, and the same knot comes out twice."""
+    hashes = set()
+    for _ in range(2):
+        scene = turgor.Scene(gravity=0)
+        sheet = shapes.sheet(size=(1.0, 1.0), resolution=(21, 21))
+        scene.add_cloth(sheet, name="cloth", mass=0.2, springs=Springs(stiffness=100.0, damping=0.05), wind_drag=0.0)
+        sim = turgor.Simulation(scene, device="cuda", precision=precision)
+        arms = sim["cloth"].positions - sim["cloth"].center
+        noise = np.random.default_rng(6).normal(size=arms.shape)
+        sim["cloth"].velocities = (
+            np.array([1.0, 0.0, 0.0]) + 8.0 * noise - 40.0 * arms + np.cross([0.0, 0.0, 3.0], arms)
+        )
+        linear, angular = momentum(sim)
+        sim.run(0.3)
+        after, turned = momentum(sim)
+        assert np.abs(after - linear).max() < 1e-5, np.abs(after - linear).max()
+        assert np.abs(turned - angular).max() < 1e-2, np.abs(turned - angular).max()
+        hashes.add(sim.state_hash())
+    assert len(hashes) == 1
+
+
 def flat_pile():
     scene = turgor.Scene(dim=2)
     scene.add_container(size=(3.0, 4.0), at=(0.0, 2.0))
@@ -124,6 +146,7 @@ CHECKS = [
     *((check_momentum, kind, "features", p) for kind in ("soft", "box", "ball") for p in ("single", "double")),
     *((check_momentum, "soft", contact, "single") for contact in ("particles", "bounding")),
     *((check_repeat, kind) for kind in ("soft", "box")),
+    *((check_crumpled, precision) for precision in ("single", "double")),
     (check_statistics, "two-spheres", 120),
     (check_statistics, "five-balls", 120),
     (check_statistics, "stack", 120),
