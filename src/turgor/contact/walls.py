@@ -109,7 +109,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         before = wp.dot(start - surface, normal)
         approach = wp.dot(v - surface, normal)
         after = approach + impulse
-        hit = real(0.5) * (before * before - after * after) + (approach - before) * fallen / dt
+        hit = real(0.5) * (before * before - after * after) + (approach - before) * fallen / wp.max(dt, wp.static(real(n.tiny)))
         slip = start + v - real(2.0) * surface - lost
         return hit + real(0.5) * wp.dot(lost, slip)
 
