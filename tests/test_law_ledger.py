@@ -165,7 +165,9 @@ def test_friction_takes_what_sliding_has(solver):
     sim, shape = points(solver, 2, lambda scene: scene.add_ground(friction=0.3, restitution=0.4))
     x = shape.vertices.copy()
     x[:, -1] = 0.0
-    put(sim, x, np.full_like(x, 0.0) + [1.5, 0.0])
+    v = np.zeros_like(x)
+    v[:, 0] = 1.5
+    put(sim, x, v)
     frames(sim, 40)
     energy = sim.energy()
     assert energy.kinetic == pytest.approx(0.0, abs=1e-15)

@@ -109,7 +109,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         before = wp.dot(start - surface, normal)
         approach = wp.dot(v - surface, normal)
         after = approach + impulse
-        hit = real(0.5) * (before * before - after * after) + (approach - before) * fallen / wp.max(dt, wp.static(real(n.tiny)))
+        force = (approach - before) / wp.max(dt, wp.static(real(n.tiny)))
+        hit = force * fallen + real(0.5) * (before * before - after * after)
         slip = start + v - real(2.0) * surface - lost
         return hit + real(0.5) * wp.dot(lost, slip)
 

@@ -22,7 +22,8 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
     real, vec, spin_type = n.real, n.vec, n.spin
     variant = f"{__name__}_{stages}{'v' if velocity_first else 'x'}{'c' if clears else ''}{'l' if ledger else ''}"
     wall = walls.kernels(n)
-    wall_response, wall_loss, held, turning_velocity = wall.wall_response, wall.wall_loss, wall.held, wall.turning_velocity
+    wall_response, wall_loss, held = wall.wall_response, wall.wall_loss, wall.held
+    turning_velocity = wall.turning_velocity
     shared_friction, shared_restitution = wall.shared_friction, wall.shared_restitution
 
     @wp.func
@@ -77,7 +78,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
                     rise = wp.max(dt * wp.dot(start - surface, normal[h]), real(0.0))
                     back = wp.min(depth, wp.max(gap, real(0.0)) + rise)
                 impulse, lost = wall_response(since, v, normal[h], surface, gap, ahead, mu, e)
-                if wp.static(ledger):
+                if wp.static(ledger):  # noqa: SIM102 (decided when compiled)
                     if impulse > real(0.0):
                         loss += wall_loss(since, v, normal[h], surface, impulse, lost, depth - back - gap, dt)
                         drive += wp.dot(impulse * normal[h] - lost, surface)
@@ -152,7 +153,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
             if decay[b] > real(0.0):  # Martin 2009's damping (B5)
                 kept = wp.exp(-decay[b] * h)
                 velocity = kept * velocity
-            move, velocity, loss, drive, hits = meet_walls(
+            move, velocity, loss, drive, _ = meet_walls(
                 here, move, v0, velocity, vec(), b, h, own_friction, own_restitution,
                 wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
             )  # fmt: skip
