@@ -55,7 +55,6 @@ def test_bounce_height(dim, e, solver, precision):
 
 
 @pytest.mark.law(9)
-@pytest.mark.req("A7")
 @pytest.mark.parametrize("solver", [solver for solver in ref.SOLVERS if solver != "euler"])  # it gains energy in flight
 @pytest.mark.parametrize("e", [0.1, 0.5, 0.9])
 def test_bounces_come_to_rest(e, solver):

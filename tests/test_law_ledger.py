@@ -80,7 +80,6 @@ def test_without_losses_the_ledger_is_empty(precision):
     assert energy.work == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.req("D8")
 @pytest.mark.parametrize("balls", [1, 2])
 @pytest.mark.parametrize("solver", list(SCHEMES))
 def test_what_lies_on_a_floor_loses_nothing(solver, balls):
@@ -111,7 +110,6 @@ def points(solver, dim, walls, precision="double", gravity=9.81, substeps=20, le
     return sim, shape
 
 
-@pytest.mark.req("D8")
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("solver", list(SCHEMES))
 @pytest.mark.parametrize("lift", [0.0, 0.4])
@@ -140,7 +138,6 @@ def test_what_lies_on_a_slope_loses_nothing_even_on_a_lift(lift, solver, precisi
     assert after.gravity - before.gravity == pytest.approx(9.81 * lift, abs=1e-8 if exact else 2e-3)
 
 
-@pytest.mark.req("D8", "A7")
 @pytest.mark.parametrize("solver", list(SCHEMES))
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_a_bounce_loses_its_exact_part(e, solver):
@@ -158,7 +155,6 @@ def test_a_bounce_loses_its_exact_part(e, solver):
     assert energy.total + energy.dissipated == pytest.approx(start, abs=1e-10 + flight)
 
 
-@pytest.mark.req("D8", "B6")
 @pytest.mark.parametrize("solver", list(SCHEMES))
 def test_friction_takes_what_sliding_has(solver):
     """Points that slide to rest on a floor turn m v²/2 into heat."""
