@@ -125,6 +125,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         surface: vec,
         friction: real,
         dt: real,
+        followed: real,  # for how long `place` has followed v, s: dt, or 0 where it followed the stage before
     ):
         """Place and velocity of a stage, for a point that lies on a wall: the wall's reaction acts in every stage.
 
@@ -134,7 +135,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         approach = wp.dot(v - surface, normal)
         gap = wp.dot(x + dt * surface - point, normal)
         if approach < real(0.0) and gap + dt * wp.dot(v - start, normal) < real(0.0):
-            v -= approach * normal + rubbed(v - surface - approach * normal, -friction * approach)
+            refused = approach * normal + rubbed(v - surface - approach * normal, -friction * approach)
+            v -= refused
+            place -= followed * refused
             place -= wp.min(wp.dot(place - point, normal), real(0.0)) * normal
         return place, v
 

@@ -85,7 +85,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
                 move -= back * normal[h]
                 if wp.static(velocity_first):  # what friction holds does not move along the wall either
                     move -= dt * lost
-                elif wp.dot(lost, lost) > real(0.0):
+                elif wp.dot(lost, lost) > real(0.0):  # the stages were held; what contact has added was not
                     share = wp.dot(lost, sudden) / wp.dot(lost, lost)
                     move -= (dt * wp.clamp(share, real(0.0), real(1.0))) * lost
                 v += impulse * normal[h] - lost
@@ -219,15 +219,17 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         v_slope[i] = before_v + weight * a
         h = reach * dt[0]
         ahead = v[i] + h * a
+        followed = real(0.0)
         if wp.static(velocity_first):
             vs = ahead
+            followed = h
         place = x[i] + h * vs
         if m1 > real(0.0):
             for w in range(wall_normal.shape[0]):
                 k = at(w)
                 surface = wall_velocity[k] + turning_velocity(wall_spin[k], x[i] - wall_centre[k])
                 mu = shared_friction(own_friction[b], wall_friction[k])
-                place, ahead = held(x[i], place, v[i], ahead, wall_normal[k], wall_point[k], surface, mu, h)
+                place, ahead = held(x[i], place, v[i], ahead, wall_normal[k], wall_point[k], surface, mu, h, followed)
         x_stage[i] = place
         v_stage[i] = ahead
         if wp.static(clears):
