@@ -3,8 +3,9 @@
 At first all of it is height. On the way down it becomes motion, in the bounce the stretch of the springs and the work
 on the gas, and bit by bit the dashpots and the floor turn it into heat. What is there and what was lost always add up
 to what there was: energy is conserved, and an engine that breaks this law will sooner or later explode.
+Lying on the floor costs nothing: the floor pushes, but nothing moves, so it does no work.
 Try: damping=0.0, restitution=1.0, friction=0.0 (nothing is lost). Or substeps=12: a step as coarse as that is stable,
-but the account is only as exact as the step is short.
+but the account is only as exact as the step is short (one per cent of the fall, instead of one in a thousand).
 """
 
 import turgor
@@ -36,5 +37,5 @@ for frame in range(181):
     sim.step()
 
 fallen = 2.0 * 9.81 * 1.5  # J: 2 kg fall by 1.5 m
-assert worst < 0.03 * fallen, f"the ledger is wrong by {worst} J"
+assert worst < 0.003 * fallen, f"the ledger is wrong by {worst} J"
 assert energy.dissipated > 0.7 * fallen, "most of the energy of the fall is heat in the end"

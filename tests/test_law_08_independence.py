@@ -7,6 +7,7 @@ import pytest
 
 import turgor
 from law_helpers import frames, get, make, shape_of
+from turgor.solvers.schemes import SCHEMES
 
 GAS = turgor.Gas.at(gauge=100.0, ambient=101.0)
 
@@ -29,7 +30,7 @@ def at_rest(name, where="floor", shift=0.0, **simulation):
     sim, _ = make(
         shape,
         stiffness=300.0,
-        damping=2.0 if where == "hanging" else 0.0,
+        damping=2.0,
         gas=GAS,
         gravity=9.81,
         drag=8.0,
@@ -46,11 +47,7 @@ def at_rest(name, where="floor", shift=0.0, **simulation):
 @pytest.mark.parametrize("where", ["floor", "hanging"])
 @pytest.mark.parametrize("name", ["circle", "icosphere"])
 def test_equilibrium_does_not_depend_on_the_step(name, where):
-    """A pressure scaled by dt would move it by tens of per cent.
-
-    On the floor there are no dashpots: the middle stage of a two-stage method sees a resting vertex fall with g dt/2
-    (the wall stops it only at the end of the step), and a dashpot would answer to that.
-    """
+    """A pressure scaled by dt would move it by tens of per cent."""
     reference = at_rest(name, where, fps=60, substeps=10)
     shape = get(reference)[0] - reference["body"].center
     assert np.abs(get(reference)[1]).max() < 2e-5  # at rest
@@ -98,18 +95,49 @@ def test_motion_does_not_depend_on_the_place(precision):
     np.testing.assert_allclose(paths[1], paths[0], atol=tolerance)
 
 
-@pytest.mark.law(8)
-def test_resting_on_a_floor_with_dashpots_does_not_depend_on_substeps():
-    """With the default solver. The Runge-Kutta solvers do not pass this: docs/architecture.md, "Known limit"."""
-    volumes = []
-    for substeps in (10, 20, 40):
-        scene = turgor.Scene()
-        scene.add_ground(restitution=0.0)
+def lying(solver, substeps, restitution=0.0, friction=0.0, balls=1):
+    """Balls with dashpots that have come to rest on the floor; two are a scene in which bodies could touch."""
+    scene = turgor.Scene()
+    scene.add_ground(restitution=restitution, friction=friction)
+    for i in range(balls):
         scene.add_soft_body(
-            turgor.shapes.icosphere(radius=0.5, subdivisions=1), name="ball", at=(0, 0, 0.5), drag=2.0,
+            turgor.shapes.icosphere(radius=0.5, subdivisions=1), name=f"ball{i}", at=(3.0 * i, 0, 0.5), drag=4.0,
             springs=turgor.Springs(stiffness=300.0, damping=2.0), gas=turgor.Gas.at(gauge=200.0, ambient=1000.0),
         )  # fmt: skip
-        sim = turgor.Simulation(scene, solver="symplectic", precision="double", substeps=substeps)
-        sim.run(6.0)
-        volumes.append(sim["ball"].volume)
+    sim = turgor.Simulation(scene, solver=solver, precision="double", substeps=substeps)
+    sim.run(6.0)
+    return sim
+
+
+@pytest.mark.law(8)
+@pytest.mark.parametrize("balls", [1, 2])
+@pytest.mark.parametrize("solver", list(SCHEMES))
+def test_resting_on_a_floor_with_dashpots_depends_on_nothing(solver, balls):
+    """Neither on the solver, nor on the step, nor on the restitution: the wall acts in every stage."""
+    reference = lying("symplectic", 40)
+    for substeps, restitution in [(10, 0.0), (20, 0.5), (40, 0.3)]:
+        sim = lying(solver, substeps, restitution, balls=balls)
+        assert np.abs(sim["ball0"].velocities).max() < 1e-5
+        assert sim["ball0"].volume == pytest.approx(reference["ball0"].volume, rel=1e-8)
+        np.testing.assert_allclose(sim["ball0"].positions, reference["ball0"].positions, atol=1e-6)
+
+
+@pytest.mark.law(8)
+def test_resting_on_a_rough_floor_does_not_depend_on_substeps():
+    """Friction remembers the path, and the path depends on the step; but hardly, with the default solver."""
+    volumes = [lying("symplectic", substeps, friction=0.5)["ball0"].volume for substeps in (10, 20, 40)]
     np.testing.assert_allclose(volumes, volumes[-1], rtol=1e-6)
+
+
+@pytest.mark.law(8)
+@pytest.mark.parametrize("balls", [1, 2])
+@pytest.mark.parametrize("solver", list(SCHEMES))
+def test_friction_holds_what_lies_on_a_floor(solver, balls):
+    """With friction the shape at rest depends on the path to it, but rest it is: nothing creeps."""
+    sim = lying(solver, 10, restitution=0.3, friction=0.5, balls=balls)
+    before = sim["ball0"].positions.copy()
+    on_floor = before[:, 2] < 1e-9
+    assert np.count_nonzero(on_floor) > 3
+    sim.run(1.0)
+    np.testing.assert_allclose(sim["ball0"].positions[on_floor], before[on_floor], atol=1e-9)
+    np.testing.assert_allclose(sim["ball0"].positions, before, atol=1e-5)

@@ -48,7 +48,28 @@ def test_bounce_height(dim, e, solver, precision):
         np.testing.assert_allclose(top, 0.0, atol=2 * G * DT**2)
         return
     # the speed at the hit is known to g dt, the place to v dt: relative error of the height 2 g dt/v each way, v = 4.2
-    np.testing.assert_allclose(top, e**2 * x[:, -1], rtol=4 * G * DT / (e * 4.2))
+    error = 4 * G * DT / (e * 4.2)
+    if solver != "symplectic":  # the flight is exact, and the velocity of the hit to (g dt)²; single: 1500 roundings
+        error = 2 * (G * DT / 4.2) ** 2 + (0.0 if precision == "double" else 2e-5)
+    np.testing.assert_allclose(top, e**2 * x[:, -1], rtol=error)
+
+
+@pytest.mark.law(9)
+@pytest.mark.parametrize("solver", [solver for solver in ref.SOLVERS if solver != "euler"])  # it gains energy in flight
+@pytest.mark.parametrize("e", [0.1, 0.5, 0.9])
+def test_bounces_come_to_rest(e, solver):
+    """A resting point does not bounce with the g dt of each step; small bounces die out, and what is left is rest.
+
+    The last bounce ends after v/g (1 + e)/(1 - e) = 0.86 s; those shorter than a step shrink by e with each step.
+    """
+    sim, shape = cloud(2, floor(restitution=e), solver=solver)
+    x = shape.vertices.copy()
+    x[:, -1] = np.linspace(0.0, 0.01, len(x))
+    put(sim, x)
+    frames(sim, 78)
+    y, v = get(sim)
+    np.testing.assert_allclose(v, 0.0, atol=1e-12)
+    np.testing.assert_allclose(y[:, -1], 0.0, atol=1e-15)
 
 
 @pytest.mark.law(9)
@@ -79,11 +100,12 @@ def test_flat_cloth_bounces_as_one(e):
 @pytest.mark.law(9)
 @pytest.mark.req("B6")
 @pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("solver", ["symplectic", "midpoint", "rk4"])
 @pytest.mark.parametrize("mu", [0.2, 0.6])
 @pytest.mark.parametrize("e", [0.0, 0.5])
 @pytest.mark.parametrize("dim", [2, 3])
-def test_stopping_distance_of_points(dim, e, mu, precision):
-    sim, shape = cloud(dim, floor(friction=mu, restitution=e), precision)
+def test_stopping_distance_of_points(dim, e, mu, solver, precision):
+    sim, shape = cloud(dim, floor(friction=mu, restitution=e), precision, solver)
     x = shape.vertices.copy()
     x[:, -1] = 0.0
     v = np.zeros_like(x)
@@ -95,10 +117,9 @@ def test_stopping_distance_of_points(dim, e, mu, precision):
     frames(sim, int(60 * (speed / (mu * G) + 0.2)))
     y, w = get(sim)
     np.testing.assert_allclose(w[:, : dim - 1], 0.0, atol=1e-6)  # it stopped, and did not turn round
-    # one step more or less of the first speed; with e > 0 the friction comes in bursts of a few steps
-    steps = 1.0 if e == 0.0 else 8.0
     expected = v / speed * speed**2 / (2 * mu * G)
-    np.testing.assert_allclose((y - x)[:, : dim - 1], expected[:, : dim - 1], atol=steps * speed * DT)
+    # one step more or less of the first speed
+    np.testing.assert_allclose((y - x)[:, : dim - 1], expected[:, : dim - 1], atol=speed * DT)
 
 
 def stiff(dim):
@@ -161,14 +182,15 @@ def slope(dim, angle, friction):
 @pytest.mark.law(9)
 @pytest.mark.req("B6")
 @pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("solver", ["symplectic", "midpoint", "rk4"])
 @pytest.mark.parametrize("share", [0.5, 0.95, 1.1, 2.0])
 @pytest.mark.parametrize("dim", [2, 3])
-def test_points_on_a_slope(dim, share, precision):
+def test_points_on_a_slope(dim, share, solver, precision):
     """tan(angle) = share × μ: below 1 the point stays, above it slides with g (sin - μ cos)."""
     mu = 0.4
     angle = np.arctan(share * mu)
     walls, normal, along = slope(dim, angle, mu)
-    sim, shape = cloud(dim, walls, precision)
+    sim, shape = cloud(dim, walls, precision, solver)
     x = shape.vertices - np.outer(shape.vertices @ normal, normal)
     put(sim, x)
     frames(sim, 60)
@@ -205,8 +227,9 @@ def test_stiff_body_on_a_slope(dim, share, slides):
 @pytest.mark.law(9)
 @pytest.mark.req("A7", "B6")
 @pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("gravity", [0.0, 200.0])  # 200: some points reach the wall by the step's forces alone
 @pytest.mark.parametrize("dim", [2, 3])
-def test_wall_response_of_one_step(dim, precision):
+def test_wall_response_of_one_step(dim, gravity, precision):
     """Random points at a moving, tilted wall, one step: positions and velocities of the oracle."""
     normal = np.array([0.3, -0.2, 0.8])[-dim:]
     normal /= np.linalg.norm(normal)
@@ -217,15 +240,17 @@ def test_wall_response_of_one_step(dim, precision):
             point=(0.1,) * dim, normal=tuple(normal), velocity=tuple(wall_velocity), friction=0.3, restitution=0.4
         )
 
-    sim, shape = cloud(dim, add, precision, gravity=0.0, fps=100, substeps=1)
+    sim, shape = cloud(dim, add, precision, gravity=gravity, fps=100, substeps=1)
     rng = np.random.default_rng(8)
     n = len(shape.vertices)
     x = 0.1 + rng.normal(size=(n, dim))
     x += np.outer(np.abs(rng.normal(size=n)) * 0.02 - (x - 0.1) @ normal, normal)  # just above the wall
     put(sim, x, 3.0 * rng.normal(size=(n, dim)))
-    x, v = get(sim)
+    x, start = get(sim)
+    v = start.copy()
+    v[:, -1] -= gravity * 0.01
     offset = (np.full(dim, 0.1) + wall_velocity * 0.01) @ normal
-    expected = ref.wall_response(x, v * 0.01, v, 0.01, normal, offset, wall_velocity, 0.4, 0.3)
+    expected = ref.wall_response(x, v * 0.01, v, 0.01, normal, offset, wall_velocity, 0.4, 0.3, start)
     sim.step()
     y, w = get(sim)
     atol = 1e-12 if precision == "double" else 2e-6

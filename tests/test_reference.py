@@ -179,6 +179,17 @@ def test_wall_response():
     np.testing.assert_allclose(after[0], [3.0 - 0.4 * 4.5, 1.0 + 1.5])
 
 
+def test_wall_response_at_rest():
+    """A point on the wall does not bounce with what its weight gave it in this step; one that comes from above does."""
+    x = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 1.5]])
+    start = np.array([[0.0, 0.0], [0.0, -2.0], [0.0, 0.3], [0.0, -20.0]])
+    v = start + np.array([0.5, -1.0])
+    moved, after = ref.wall_response(x, v * 0.1, v, 0.1, (0, 1), 0.0, restitution=0.5, friction=0.2, start=start)
+    np.testing.assert_allclose(after[:, 1], [0.0, 1.0, 0.15, 10.5])
+    np.testing.assert_allclose(after[0, 0], 0.5 - 0.2 * 1.0)
+    np.testing.assert_allclose(moved[:, 1], 0.0)
+
+
 def test_relaxed_body_is_the_minimum_and_scaling_is_exact_on_regular_bodies():
     for x, faces in (meshes.ring(9), meshes.icosphere(0)):
         gas = ref.Gas(nRT=20.0, rest_volume=ref.volume(x, faces), ambient=5.0)

@@ -7,6 +7,8 @@
                   triangles, not of the body (a circle of N points gives 2/N of its area, for large N)
   "absolute-area" 1/2 |x1 + x2| |nx| dl: what the sum means (appendix A), with its absolute values: right for convex
                   shapes centred at x = 0 only
+  "restless"      the floor reflects all of the vertical velocity, with what the forces of this step have added: a point
+                  that lies on the floor bounces for ever with g dt
 `AS_PRINTED` is the listing. Without mistakes it is the law, in the order of the paper.
 """
 
@@ -16,7 +18,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-AS_PRINTED = frozenset({"double-force", "massless-y", "printed-area"})
+from reference.walls import velocity_of_the_hit
+
+AS_PRINTED = frozenset({"double-force", "massless-y", "printed-area", "restless"})
 
 
 @dataclass
@@ -83,12 +87,15 @@ class SoftBall2004:
     def step(self, dt):
         """Velocity first, then position; the floor cuts the movement and reflects the vertical velocity."""
         f = self.forces()
+        before = self.v[:, 1].copy()
         self.v[:, 0] += f[:, 0] / self.mass * dt
         self.x[:, 0] += self.v[:, 0] * dt
         self.v[:, 1] += f[:, 1] / (1.0 if "massless-y" in self.mistakes else self.mass) * dt
         dy = self.v[:, 1] * dt
-        below = self.x[:, 1] + dy < self.floor
-        dy[below] = self.floor - self.x[below, 1]
-        self.v[below, 1] *= -self.bounce
+        gap = self.x[:, 1] - self.floor
+        below = gap + dy < 0.0
+        met = self.v[:, 1] if "restless" in self.mistakes else velocity_of_the_hit(gap, before, self.v[:, 1], dt)
+        dy[below] = -gap[below]
+        self.v[below, 1] = -self.bounce * met[below]
         self.x[:, 1] += dy
         self.pressure = min(self.final_pressure, self.pressure + self.pumping)

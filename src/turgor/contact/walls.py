@@ -12,7 +12,7 @@ __all__ = ["kernels"]
 
 @functools.cache
 def kernels(n: Numbers) -> SimpleNamespace:
-    """The response of one point, and the kernel that moves the walls."""
+    """What a wall does to one point, and the kernel that moves the walls."""
     real, vec, spin_type = n.real, n.vec, n.spin
 
     if n.dim == 2:
@@ -59,37 +59,87 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return wp.max(own, wall)
 
     @wp.func
+    def rubbed(along: vec, limit: real) -> vec:
+        """What friction takes of a tangential velocity: at most `limit`, and never more than there is."""
+        speed = wp.length(along)
+        if speed > limit:
+            return (limit / speed) * along
+        return along
+
+    @wp.func
     def wall_response(
+        start: vec,  # velocity at the start of the substep
+        v: vec,  # and after its forces
+        normal: vec,
+        surface: vec,  # velocity of the wall
+        gap: real,  # to the wall at the start, in the wall's frame
+        ahead: real,  # and where it would be now without the wall: < 0
+        friction: real,
+        restitution: real,
+    ):
+        """Change of velocity along the normal, and the velocity that friction takes (Martin 2009, 3.1.4).
+
+        What is reflected is the velocity of the hit itself. The forces of a substep add to the velocity from its start
+        to its end, and the wall is met after a share gap / (gap - ahead) of the way; so a point that lies on the wall
+        (gap = 0) reflects nothing of what its weight gave it since, and stays, whatever the restitution.
+        """
+        before = wp.dot(start - surface, normal)
+        approach = wp.dot(v - surface, normal)
+        impulse = real(0.0)
+        lost = vec()
+        if approach < real(0.0):
+            way = wp.max(gap, real(0.0))
+            first = -wp.abs(before)  # who leaves the wall and is back within the substep is back with that speed
+            met = first + (way / (way - ahead)) * (approach - first)
+            met = wp.max(met, approach)  # forces that braked it before the wall have braked it
+            impulse = -(approach + restitution * met)
+            lost = rubbed(v - surface - approach * normal, friction * impulse)
+        return impulse, lost
+
+    @wp.func
+    def wall_loss(
+        start: vec, v: vec, normal: vec, surface: vec, impulse: real, lost: vec, fallen: real, dt: real
+    ) -> real:
+        """Energy per mass that goes into a wall, in the wall's frame; `fallen`: change of the gap in the substep.
+
+        Along the normal, the work of the forces over the way that was really made, minus the gain of kinetic energy:
+        nothing for a point that lies still, however much velocity the forces asked for and the wall refused. Along the
+        wall, friction times the mean of the velocities at both ends.
+        """
+        before = wp.dot(start - surface, normal)
+        approach = wp.dot(v - surface, normal)
+        after = approach + impulse
+        force = (approach - before) / wp.max(dt, wp.static(real(n.tiny)))
+        hit = force * fallen + real(0.5) * (before * before - after * after)
+        slip = start + v - real(2.0) * surface - lost
+        return hit + real(0.5) * wp.dot(lost, slip)
+
+    @wp.func
+    def held(
         x: vec,
-        move: vec,
+        place: vec,
+        start: vec,
         v: vec,
         normal: vec,
         point: vec,
-        wall_velocity: vec,
+        surface: vec,
         friction: real,
-        restitution: real,
         dt: real,
+        followed: real,  # for how long `place` has followed v, s: dt, or 0 where it followed the stage before
     ):
-        """Movement and velocity of a point after a wall (its place at the end of the substep).
+        """Place and velocity of a stage, for a point that lies on a wall: the wall's reaction acts in every stage.
 
-        The movement is clipped at the wall; the approaching normal velocity is reflected; the tangential velocity
-        loses friction * normal impulse, and is never reversed, so that static friction holds (Martin 2009, 3.1.4).
+        It lies there if its forces alone, without the velocity it had, bring it behind the wall. (Others hit the wall
+        once; that is a matter of the end of the substep.) Without this, dashpots would see it fall in each stage.
         """
-        depth = wp.dot(x + move - point, normal)
-        if depth < real(0.0):
-            move -= depth * normal
-            relative = v - wall_velocity
-            approach = wp.dot(relative, normal)
-            if approach < real(0.0):
-                along = relative - approach * normal
-                impulse = -(real(1.0) + restitution) * approach
-                speed = wp.length(along)
-                kept = real(0.0)
-                if speed > friction * impulse:
-                    kept = real(1.0) - friction * impulse / speed
-                move -= ((real(1.0) - kept) * dt) * along  # what friction holds does not move along the wall either
-                v = wall_velocity + kept * along - (restitution * approach) * normal
-        return move, v
+        approach = wp.dot(v - surface, normal)
+        gap = wp.dot(x + dt * surface - point, normal)
+        if approach < real(0.0) and gap + dt * wp.dot(v - start, normal) < real(0.0):
+            refused = approach * normal + rubbed(v - surface - approach * normal, -friction * approach)
+            v -= refused
+            place -= followed * refused
+            place -= wp.min(wp.dot(place - point, normal), real(0.0)) * normal
+        return place, v
 
     @n.kernel(__name__)
     def move_walls(
@@ -116,6 +166,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     return SimpleNamespace(
         wall_response=wall_response,
+        wall_loss=wall_loss,
+        held=held,
         move_walls=move_walls,
         turning_velocity=turning_velocity,
         shared_friction=shared_friction,

@@ -71,7 +71,8 @@ class State:
         self.gravity = vectors(bodies)
 
         # between kick and move, in scenes where bodies touch
-        self.move, self.v_free = vectors(count), vectors(count)  # m; m/s: velocity before contact
+        self.move = vectors(count)  # m
+        self.v_start, self.v_free = vectors(count), vectors(count)  # m/s: before the forces; after, before contact
         self.pressed = vectors(count)  # normal of the wall that a vertex is pressed against, or zero
         self.touchy = ints(1)  # whether a lone body could touch itself
 

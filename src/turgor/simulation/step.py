@@ -254,9 +254,11 @@ class Step:
 
     def begin_stage(self, stage: int, weight: float, reach: float) -> None:
         m, s = self.model, self.state
+        self.move_walls(reach)
         self.launch(
             self.k_integrate.begin_stage, self.count, stage, weight, reach, s.x, s.v, s.f, s.area, m.body,
-            m.inverse_mass, s.push, s.gravity, m.drag, s.dt, s.x_stage, s.v_stage, s.x_slope, s.v_slope,
+            m.inverse_mass, s.push, s.gravity, m.drag, m.friction, *self._walls()[:-1], s.dt, s.x_stage, s.v_stage,
+            s.x_slope, s.v_slope,
         )  # fmt: skip
 
     def move_walls(self, lead: float) -> None:

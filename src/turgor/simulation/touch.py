@@ -103,14 +103,15 @@ class Touch:
         m, s = self.model, self.state
         self.launch(
             self.k_parts.kick, self.count, self.scheme.weights[-1], s.v, v_stage, s.x_slope, s.v_slope, s.f, s.area,
-            m.body, m.inverse_mass, s.push, s.gravity, m.drag, m.decay, s.dt, s.move, s.v_free, s.dissipated,
+            m.body, m.inverse_mass, s.push, s.gravity, m.drag, m.decay, s.dt, s.move, s.v_start, s.v_free,
+            s.dissipated,
         )  # fmt: skip
 
     def meet_walls(self, walls: tuple[Any, ...]) -> None:
         m, s = self.model, self.state
         self.launch(
-            self.k_parts.meet, self.count, s.x, s.v, s.move, m.body, m.inverse_mass, m.friction, m.restitution, *walls,
-            s.dt, s.pressed, s.dissipated, s.work,
+            self.k_parts.meet, self.count, s.x, s.v, s.move, s.v_start, s.v_free, m.body, m.inverse_mass, m.friction,
+            m.restitution, *walls, s.dt, s.pressed, s.dissipated, s.work,
         )  # fmt: skip
 
     def move(self) -> None:

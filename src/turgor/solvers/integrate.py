@@ -22,7 +22,8 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
     real, vec, spin_type = n.real, n.vec, n.spin
     variant = f"{__name__}_{stages}{'v' if velocity_first else 'x'}{'c' if clears else ''}{'l' if ledger else ''}"
     wall = walls.kernels(n)
-    wall_response, turning_velocity = wall.wall_response, wall.turning_velocity
+    wall_response, wall_loss, held = wall.wall_response, wall.wall_loss, wall.held
+    turning_velocity = wall.turning_velocity
     shared_friction, shared_restitution = wall.shared_friction, wall.shared_restitution
 
     @wp.func
@@ -34,7 +35,9 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
     def meet_walls(
         x: vec,
         move: vec,
-        v: vec,
+        start: vec,  # velocity at the start of the substep
+        v: vec,  # and after forces and contact
+        sudden: vec,  # the part of v that `move` follows for the whole substep
         b: int,
         dt: real,
         own_friction: wp.array(dtype=real),
@@ -47,24 +50,51 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         friction: wp.array(dtype=real),
         restitution: wp.array(dtype=real),
     ):
-        """Movement and velocity after all walls; and the work of moving walls on a unit mass."""
+        """Movement and velocity after all walls; energy per mass lost to them, work of moving ones; walls met.
+
+        The movement is clipped at the wall. In schemes that move with earlier velocities than the new one, a point at
+        rest does not move: there the wall also stops a velocity that would lead behind it.
+        """
+        loss = real(0.0)
         drive = real(0.0)
         hits = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language, not a constant)
         for w in range(normal.shape[0]):
             h = at(w)
-            if wp.dot(x + move - point[h], normal[h]) < real(0.0):
+            depth = wp.dot(x + move - point[h], normal[h])
+            ahead = depth
+            if wp.static(not velocity_first):
+                ahead = wp.min(depth, wp.dot(x + dt * v - point[h], normal[h]))
+            if ahead < real(0.0):
                 surface = velocity[h] + turning_velocity(spin[h], x + move - centre[h])
+                gap = wp.dot(x + dt * surface - point[h], normal[h])
                 mu = shared_friction(own_friction[b], friction[h])
                 e = shared_restitution(own_restitution[b], restitution[h])
-                move, after = wall_response(x, move, v, normal[h], point[h], surface, mu, e, dt)
-                drive += wp.dot(after - v, surface)
-                v = after
+                since = start
+                back = depth
+                if wp.static(velocity_first):  # forces act before the movement; unless they alone lead to the wall
+                    if gap + dt * wp.dot(v - start, normal[h]) >= real(0.0):
+                        since = v
+                else:  # the velocity leads to the wall, if the movement does not
+                    rise = wp.max(dt * wp.dot(start - surface, normal[h]), real(0.0))
+                    back = wp.min(depth, wp.max(gap, real(0.0)) + rise)
+                impulse, lost = wall_response(since, v, normal[h], surface, gap, ahead, mu, e)
+                if wp.static(ledger):  # noqa: SIM102 (decided when compiled)
+                    if impulse > real(0.0):
+                        loss += wall_loss(since, v, normal[h], surface, impulse, lost, depth - back - gap, dt)
+                        drive += wp.dot(impulse * normal[h] - lost, surface)
+                move -= back * normal[h]
+                if wp.static(velocity_first):  # what friction holds does not move along the wall either
+                    move -= dt * lost
+                elif wp.dot(lost, lost) > real(0.0):  # the stages were held; what contact has added was not
+                    share = wp.dot(lost, sudden) / wp.dot(lost, lost)
+                    move -= (dt * wp.clamp(share, real(0.0), real(1.0))) * lost
+                v += impulse * normal[h] - lost
                 hits += 1
         if hits > 0:  # in a corner, friction with one wall must not push the point through another
             for w in range(normal.shape[0]):
                 h = at(w)
                 move -= wp.min(wp.dot(x + move - point[h], normal[h]), real(0.0)) * normal[h]
-        return move, v, drive
+        return move, v, loss, drive, hits
 
     @n.kernel(variant)
     def advance(
@@ -119,18 +149,19 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
             if wp.static(velocity_first):
                 drift = velocity
             move = h * drift
-            before = wp.dot(velocity, velocity)
+            kept = real(1.0)
             if decay[b] > real(0.0):  # Martin 2009's damping (B5)
-                velocity = wp.exp(-decay[b] * h) * velocity
-            move, velocity, drive = meet_walls(
-                here, move, velocity, b, h, own_friction, own_restitution,
+                kept = wp.exp(-decay[b] * h)
+                velocity = kept * velocity
+            move, velocity, loss, drive, _ = meet_walls(
+                here, move, v0, velocity, vec(), b, h, own_friction, own_restitution,
                 wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
             )  # fmt: skip
             v[i] = velocity
             x[i] = here + move
             if wp.static(ledger):
-                lost = real(0.5) * (before - wp.dot(velocity, velocity)) + drive
-                dissipated[b] += wp.float64(lost / m1)
+                loss += real(0.5) * (real(1.0) - kept * kept) * wp.dot(v0, v0)
+                dissipated[b] += wp.float64(loss / m1)
                 work[b] += wp.float64(drive / m1)
         if wp.static(clears):
             f[i] = vec()
@@ -157,6 +188,13 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         push: wp.array(dtype=real),
         gravity: wp.array(dtype=vec),
         drag: wp.array(dtype=real),
+        own_friction: wp.array(dtype=real),
+        wall_normal: wp.array(dtype=vec),  # the walls at the time of the next stage
+        wall_point: wp.array(dtype=vec),
+        wall_centre: wp.array(dtype=vec),
+        wall_velocity: wp.array(dtype=vec),
+        wall_spin: wp.array(dtype=spin_type),
+        wall_friction: wp.array(dtype=real),
         dt: wp.array(dtype=real),
         x_stage: wp.array(dtype=vec),
         v_stage: wp.array(dtype=vec),
@@ -181,9 +219,18 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         v_slope[i] = before_v + weight * a
         h = reach * dt[0]
         ahead = v[i] + h * a
+        followed = real(0.0)
         if wp.static(velocity_first):
             vs = ahead
-        x_stage[i] = x[i] + h * vs
+            followed = h
+        place = x[i] + h * vs
+        if m1 > real(0.0):
+            for w in range(wall_normal.shape[0]):
+                k = at(w)
+                surface = wall_velocity[k] + turning_velocity(wall_spin[k], x[i] - wall_centre[k])
+                mu = shared_friction(own_friction[b], wall_friction[k])
+                place, ahead = held(x[i], place, v[i], ahead, wall_normal[k], wall_point[k], surface, mu, h, followed)
+        x_stage[i] = place
         v_stage[i] = ahead
         if wp.static(clears):
             f[i] = vec()

@@ -37,6 +37,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         decay: wp.array(dtype=real),
         dt: wp.array(dtype=real),
         move: wp.array(dtype=vec),
+        v_start: wp.array(dtype=vec),
         v_free: wp.array(dtype=vec),
         dissipated: wp.array(dtype=wp.float64),
     ):
@@ -62,10 +63,11 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
                 drift = velocity
             asked = h * drift
             if decay[b] > real(0.0):  # Martin 2009's damping (B5)
-                before = wp.dot(velocity, velocity)
-                velocity = wp.exp(-decay[b] * h) * velocity
+                kept = wp.exp(-decay[b] * h)
+                velocity = kept * velocity
                 if wp.static(ledger):
-                    dissipated[b] += wp.float64(real(0.5) * (before - wp.dot(velocity, velocity)) / m1)
+                    dissipated[b] += wp.float64(real(0.5) * (real(1.0) - kept * kept) * wp.dot(v0, v0) / m1)
+        v_start[i] = v[i]
         v[i] = velocity
         v_free[i] = velocity
         move[i] = asked
@@ -78,6 +80,8 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         x: wp.array(dtype=vec),
         v: wp.array(dtype=vec),
         move: wp.array(dtype=vec),
+        v_start: wp.array(dtype=vec),
+        v_free: wp.array(dtype=vec),
         body: wp.array(dtype=int),
         inverse_mass: wp.array(dtype=real),
         own_friction: wp.array(dtype=real),
@@ -100,21 +104,22 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         against = vec()
         if m1 > real(0.0):
             b = at(body[i])
-            velocity = v[i]
-            before = wp.dot(velocity, velocity)
-            asked, velocity, drive = meet_walls(
-                x[i], move[i], velocity, b, dt[0], own_friction, own_restitution,
+            asked, velocity, loss, drive, hits = meet_walls(
+                x[i], move[i], v_start[i], v[i], v[i] - v_free[i], b, dt[0], own_friction, own_restitution,
                 wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
             )  # fmt: skip
-            v[i] = velocity
-            if wp.length_sq(asked - move[i]) > real(0.0):
+            if hits > 0:
+                reach = wp.length(asked)
+                if wp.static(not velocity_first):
+                    reach += dt[0] * wp.length(v[i])
                 for w in range(wall_normal.shape[0]):
                     off = wp.dot(x[i] + asked - wall_point[w], wall_normal[w])
-                    if off <= real(1.0e-3) * wp.length(asked) + wp.static(real(n.tiny)):
+                    if off <= real(1.0e-3) * reach + wp.static(real(n.tiny)):
                         against = wall_normal[w]
+            v[i] = velocity
             move[i] = asked
             if wp.static(ledger):
-                dissipated[b] += wp.float64((real(0.5) * (before - wp.dot(velocity, velocity)) + drive) / m1)
+                dissipated[b] += wp.float64(loss / m1)
                 work[b] += wp.float64(drive / m1)
         pressed[i] = against
 
