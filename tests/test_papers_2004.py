@@ -112,6 +112,12 @@ def test_the_wall_keeps_this_part_of_the_speed(loss: float) -> None:
     assert motion_2004.loose_points(loss) == pytest.approx(loss, abs=0.01)
 
 
+def test_points_lie_still_where_the_listing_keeps_them_bouncing() -> None:
+    ours, listed = motion_2004.resting_speeds(0.5, step=1e-3)
+    assert ours < 1e-6
+    assert listed == pytest.approx(0.5 / 1.5 * 9.81 * 1e-3, rel=1e-6)  # v = e (g dt - v)
+
+
 def test_all_masses_fall_alike() -> None:
     for mass in (0.5, 2.0):
         assert motion_2004.fall_of(mass) == pytest.approx(9.81, rel=1e-4)
