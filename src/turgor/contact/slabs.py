@@ -99,14 +99,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
         counts: wp.array(dtype=int),
         by_tree: wp.array(dtype=int),
         tree_wanted: wp.array(dtype=int),
+        own_wanted: wp.array(dtype=int),
         stride: int,
     ):
-        """Stale pairs with a list that is too long, or of one body, go by the tree."""
+        """Stale pairs with a list that is too long go by the tree; those of one body have a way of their own."""
         for p in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             wanted = int(0)  # noqa: RUF046, UP018
             if pair_stale[p] != 0:
                 if pairs[p][0] == pairs[p][1]:
-                    wanted = 1
+                    own_wanted[0] = 1
                 for k in range(6):
                     if counts[p * 6 + k] > LENGTH:
                         wanted = 1
