@@ -33,6 +33,7 @@ class FeatureContacts(FeatureLists):
         """Lists of the present capacities, and what the kernels see of them."""
         super()._allocate()
         n = self.model.numbers
+        self.wake = self._zeros(self.capacity["pairs"], n.real)
         self.rows = self.k_rows.Rows()
         kinds = {
             "pair": wp.int32, "candidate": wp.int32, "first": wp.vec3i, "second": wp.vec3i, "first_weight": n.vec,
@@ -139,7 +140,9 @@ class FeatureContacts(FeatureLists):
         self.measure()
         wp.copy(s.v_free, s.v)
         threads = max(self.soft + self.rigid, self.total)
-        self.launch(k.begin_limit, threads, self.moves, self.soft, self.total, self.rounds, self.again)
+        self.launch(
+            k.begin_limit, threads, self.moves, self.soft, self.total, self.candidate_count, self.rounds, self.again
+        )
         wp.capture_while(self.again, self._limit_round)
         self.launch(self.k_solve.carry, self.soft, s.dt, s.v, s.v_free, self.model.inverse_mass, s.move)
         self.walk(
@@ -149,11 +152,13 @@ class FeatureContacts(FeatureLists):
 
     def _limit_round(self) -> None:
         k, f = self.k_limit, self.surfaces
-        self.launch(k.begin_round, 1, self.rounds, self.again)
         self.walk(
-            k.limit_moves, self.moves, self.movers, f.faces, f.edges, self.state.dt, self.mean, self.spread, self.pairs,
-            self.tangled, self.travel, f.thickness, self.candidate_count, self.candidates, self.asleep, self.rounds,
-            self.again,
+            k.begin_round, self.moves, self.mean, self.spread, f.thickness, self.pair_count, self.pairs, self.tangled,
+            self.travel, self.wake, self.rounds, self.again,
+        )  # fmt: skip
+        self.walk(
+            k.limit_moves, self.moves, self.movers, f.faces, f.edges, self.state.dt, self.pairs, self.travel,
+            self.wake, f.thickness, self.candidate_count, self.candidates, self.asleep, self.rounds, self.again,
         )  # fmt: skip
         self._collect()
         self.launch(k.end_round, self.soft + self.rigid, self.moves, self.soft)

@@ -114,10 +114,10 @@ class FeatureLists:
         self.pair_stale = self._zeros(size["pairs"], wp.int32)
         self.slab_lists = self._zeros(6 * slabs.LENGTH * size["pairs"], wp.int32)
         self.slab_counts, self.by_tree = self._zeros(6 * size["pairs"], wp.int32), self._zeros(size["pairs"], wp.int32)
-        self.kept_candidates = self._zeros(size["candidates"], wp.vec4i)
-        self.kept_asleep = self._zeros(size["candidates"], n.real)
+        aside = size["candidates"] if self.parallel else 0
+        self.kept_candidates = self._zeros(aside, wp.vec4i)
+        self.kept_asleep, self.kept_pressing = self._zeros(aside, n.real), self._zeros(aside, n.real)
         self.pressing = self._zeros(size["candidates"], n.real)
-        self.kept_pressing = self._zeros(size["candidates"], n.real)
         self.across = self._zeros(size["pairs"], n.vec)
         self.near_end, self.far_end = self._zeros(size["pairs"], n.real), self._zeros(size["pairs"], n.real)
         self.candidates = self._zeros(size["candidates"], wp.vec4i)
@@ -255,9 +255,13 @@ class FeatureLists:
     def _sift(self) -> None:
         """Only the candidates of pairs that keep their lists stay."""
         listed = (self.candidate_count, self.candidates, self.asleep, self.pressing)
-        aside = (self.kept, self.kept_candidates, self.kept_asleep, self.kept_pressing)
-        self.walk(self.k_pairs.sift, self.place, *listed, *aside)
-        self.walk(self.k_pairs.put_back, *aside, *listed)
+        if self.parallel:
+            aside = (self.kept, self.kept_candidates, self.kept_asleep, self.kept_pressing)
+            self.walk(self.k_pairs.sift, self.place, *listed, *aside)
+            self.walk(self.k_pairs.put_back, *aside, *listed)
+        else:  # one thread moves them down the list: none goes to a place that is not read yet
+            self.walk(self.k_pairs.sift, self.place, *listed, self.kept, *listed[1:])
+            wp.copy(self.candidate_count, self.kept)
 
     def gather(self) -> None:
         """Candidates of all stale pairs: by comparing short lists, or by a BVH over the faces."""

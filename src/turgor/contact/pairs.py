@@ -19,6 +19,7 @@ __all__ = ["DOUBTED", "kernels"]
 LIFE = 64.0  # substeps that lists should last at the present speeds
 LEAST, MOST = 0.02, 0.3  # margin of a pair in edge lengths, where the speed allows
 ROOM = 2.0  # edge lengths: most by which the bounds of a body are enlarged, where the speed allows
+EAGER = 0.75  # share of the margin from which on a list is made anew along with others: each time costs
 FOLDING = 0.2  # edge lengths: movement within a body after which it may touch itself although it could not before
 DOUBTED = 2  # in place of a pair being stale: of one body, and worth a second look (`own_lists.py`)
 FAR = nearby.FAR
@@ -144,13 +145,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         kept: wp.array(dtype=int),
         stride: int,
     ):
-        """New margins for stale pairs; the others stay in their places, with their lists."""
+        """New margins for pairs that are stale or soon will be; the others stay in their places, with their lists."""
         if wp.tid() == 0:
             kept[0] = 0
         for k in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             p = at(k)
             place[p] = k
-            if pair_stale[p] != 0:
+            if pair_stale[p] != 0 or travel[p] > real(EAGER) * margin[p]:
+                pair_stale[p] = 1
                 place[p] = -1
                 a = at(pairs[p][0])
                 b = at(pairs[p][1])

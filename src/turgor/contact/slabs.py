@@ -2,7 +2,7 @@
 
 Along the direction from one body to the other, only what lies in the slab between the first body's end and the second's
 beginning can be near the other body: a handful of points for round ones. Their edges and faces are listed per pair, and
-compared all with all by their boxes. Pairs with longer lists are left to the BVH (`nearby.py`).
+compared all with all by their boxes. Pairs with longer lists are left to the BVH (`tree.py`).
 """
 
 import functools
@@ -15,7 +15,7 @@ from turgor.kernel import Numbers, at
 
 __all__ = ["LENGTH", "kernels"]
 
-LENGTH = 96  # of a list; a pair has six: points, faces and edges of either body
+LENGTH = 160  # of a list; a pair has six: points, faces and edges of either body
 
 
 @functools.cache
@@ -58,7 +58,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         lists: wp.array(dtype=int),
         counts: wp.array(dtype=int),
     ):
-        """The lists of stale pairs. A body against itself is left to the tree."""
+        """The lists of stale pairs. A body against itself has a way of its own."""
         pair, lane = wp.tid()
         if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0:
             ids = pairs[pair]
