@@ -39,7 +39,7 @@ class FeatureLists:
         self.device = model.device
         n, self.parallel = model.numbers, model.device.is_cuda
         self.k_near, self.k_pairs, self.k_simple = nearby.kernels(n), pairs.kernels(n), simple.kernels(n)
-        self.k_slabs, self.k_tree, self.k_own = slabs.kernels(n), tree.kernels(n), own_lists.kernels(n)
+        self.k_slabs, self.k_tree, self.k_own = slabs.kernels(n, self.parallel), tree.kernels(n), own_lists.kernels(n)
         self.k_tangles = tangles.kernels(n, self.parallel)
         self.total = surfaces.bodies * model.worlds  # contact bodies
         self.soft, self.rigid = model.vertices * model.worlds, model.rigids.total
@@ -68,6 +68,7 @@ class FeatureLists:
         self.uppers = self._zeros(len(surfaces.faces), wp.vec3f)
         radii = [0.0] * surfaces.soft + [collider.radius for collider in model.rigids.collision]
         self.radius = model.real_array(np.tile(radii, model.worlds))  # m, of contact bodies
+        self.edge_boxes = [self._zeros(slabs.LENGTH, n.vec) for _ in range(2)]
         self.patches = own = Patches(model, surfaces, self.soft)
         self.own_seen, self.own_margin, self.own_low, self.own_high = own.seen, own.margin, own.low, own.high
         self._bound_faces()
@@ -281,7 +282,7 @@ class FeatureLists:
         self.walk(k.choose_way, *stale_pairs, self.slab_counts, self.by_tree, self.tree_wanted, self.own_wanted)
         self.launch_blocks(
             k.cross_slabs, capacity, x, f.faces, f.edges, f.thickness, *stale_pairs, self.margin, *lists, self.by_tree,
-            self.candidate_count, self.candidates, self.asleep, self.pressing, self.overflow,
+            *self.edge_boxes, self.candidate_count, self.candidates, self.asleep, self.pressing, self.overflow,
         )  # fmt: skip
         wp.capture_if(self.tree_wanted, on_true=self.gather_by_tree)
         wp.capture_if(self.own_wanted, on_true=self.gather_own)
