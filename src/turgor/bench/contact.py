@@ -16,6 +16,7 @@ from turgor.simulation import Simulation
 __all__ = ["contact", "pile", "realtime"]
 
 METHODS = ("none", "features", "particles", "bounding")
+SCENES = ("five-balls", "two-spheres", "hand-and-ball", "cat-and-sphere", "pile")
 
 
 def heap(side: int = 5, layers: int = 2) -> Scene:
@@ -64,7 +65,7 @@ def contact() -> dict[str, Any]:
 def realtime() -> dict[str, Any]:
     """Simulated over wall seconds of gallery scenes: over their whole length, and in their slowest second."""
     results: dict[str, Any] = {}
-    for name in ("five-balls", "pile"):
+    for name in SCENES:
         sim = Simulation(gallery.load(name))
         sim.step()
         fps = sim.settings.fps

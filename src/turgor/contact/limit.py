@@ -140,6 +140,15 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         braked: wp.array(dtype=real)  # m, per contact body: largest movement that was not made
 
     @wp.func
+    def round_part(m: Moves, one: int, two: int) -> real:
+        """Radius of the round one of two bodies, which is part of its thickness; else zero."""
+        if m.rigid_index[two] >= 0:
+            return m.radius[m.rigid_index[two]]
+        if m.rigid_index[one] >= 0:
+            return m.radius[m.rigid_index[one]]
+        return real(0.0)
+
+    @wp.func
     def movement(m: Moves, i: int, h: real) -> vec:
         """Of a point of a rigid body, as it is to be made."""
         r = m.rigid_index[m.point_body[i]]
@@ -164,10 +173,36 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         return True
 
     @n.kernel(variant)
-    def begin_round(rounds: wp.array(dtype=int), again: wp.array(dtype=int), jammed: wp.array(dtype=int)):
-        rounds[0] += 1
-        again[0] = 0
-        jammed[0] = 0
+    def begin_round(
+        m: Moves,
+        mean: wp.array(dtype=vec),
+        spread: wp.array(dtype=real),
+        thickness: wp.array(dtype=real),
+        pair_count: wp.array(dtype=int),
+        pairs: wp.array(dtype=wp.vec2i),
+        tangled: wp.array(dtype=int),
+        travel: wp.array(dtype=real),
+        wake: wp.array(dtype=real),  # candidates of the pair whose sleep ends later cannot meet in this substep
+        rounds: wp.array(dtype=int),
+        again: wp.array(dtype=int),
+        jammed: wp.array(dtype=int),
+        stride: int,
+    ):
+        """Which candidates have to be followed: most of their gap, skins included, is less than they can approach."""
+        if wp.tid() == 0:
+            rounds[0] += 1
+            again[0] = 0
+            jammed[0] = 0
+        for k in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
+            p = at(k)
+            one = at(pairs[p][0])
+            two = at(pairs[p][1])
+            most = approach(mean, spread, one, two) + real(2.0) * (m.braked[one] + m.braked[two])
+            wake[p] = travel[p] + most / most_of
+            if one != two:
+                wake[p] = wake[p] + round_part(m, one, two) - thickness[one] - thickness[two]
+            if tangled[p] != 0:
+                wake[p] = real(URGENT) * real(2.0)
 
     @n.kernel(variant)
     def limit_moves(
@@ -176,11 +211,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         faces: wp.array(dtype=face),
         edges: wp.array(dtype=wp.vec4i),
         dt: wp.array(dtype=real),
-        mean: wp.array(dtype=vec),
-        spread: wp.array(dtype=real),
         pairs: wp.array(dtype=wp.vec2i),
-        tangled: wp.array(dtype=int),
         travel: wp.array(dtype=real),
+        wake: wp.array(dtype=real),
         thickness: wp.array(dtype=real),
         count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
@@ -195,20 +228,15 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         for c in range(wp.tid(), wp.min(count[0], candidates.shape[0]), stride):
             candidate = candidates[at(c)]
             pair = at(candidate[0])
-            ids = pairs[pair]
-            one = at(ids[0])
-            two = at(ids[1])
-            # the gap is at least this: what is left of the candidate's sleep, and the skins
-            least = wp.max(asleep[at(c)] - travel[pair], -thickness[one] - thickness[two])
-            round_off = real(0.0)
-            if m.rigid_index[one] >= 0:
-                round_off = m.radius[m.rigid_index[one]]
-            if m.rigid_index[two] >= 0:
-                round_off = m.radius[m.rigid_index[two]]
-            if one != two:
-                least += thickness[one] + thickness[two] - round_off
-            most = approach(mean, spread, one, two) + real(2.0) * (m.braked[one] + m.braked[two])
-            if most_of * least <= most and tangled[pair] == 0:
+            if asleep[at(c)] <= wake[pair]:
+                ids = pairs[pair]
+                one = at(ids[0])
+                two = at(ids[1])
+                round_off = round_part(m, one, two)
+                # the gap is at least this: what is left of the candidate's sleep, and the skins
+                least = wp.max(asleep[at(c)] - travel[pair], -thickness[one] - thickness[two])
+                if one != two:
+                    least += thickness[one] + thickness[two] - round_off
                 kind = candidate[3]
                 i = at(candidate[1])
                 j = int(0)  # noqa: RUF046, UP018
@@ -324,11 +352,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         m: Moves,
         soft: int,
         bodies: int,
+        count: wp.array(dtype=int),
         rounds: wp.array(dtype=int),
         again: wp.array(dtype=int),
         jammed: wp.array(dtype=int),
     ):
-        """All of every movement is to be made."""
+        """All of every movement is to be made; without candidates there is nothing else to do."""
         t = wp.tid()
         if t < soft:
             m.scale[at(t)] = real(1.0)
@@ -340,7 +369,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             m.braked[t] = real(0.0)
         if t == 0:
             rounds[0] = 0
-            again[0] = 1
+            again[0] = wp.min(count[0], 1)
             jammed[0] = 0
 
     @n.kernel(variant)

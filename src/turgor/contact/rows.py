@@ -280,7 +280,14 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         between += w[k] * rest[at(first[k])] - u[k] * rest[at(second[k])]
                     skin = wp.min(skin, real(0.5) * wp.length(between))
                 asleep[at(c)] = travel[pair] + distance - skin
-                if distance - skin <= ahead and distance > real(0.0):
+                counts = distance - skin <= ahead and distance > real(0.0)
+                if counts and not urgent:
+                    if candidate[3] == wp.static(nearby.VERTEX_FACE):
+                        which = at(candidate[2])
+                        counts = is_owned(u, gap, faces[which], opposite[which], owns[which], m.points)
+                    else:
+                        counts = are_ridges(candidate, w, u, gap, edges, m.points)
+                if counts:
                     rigids = wp.vec2i(rigid_index[a], rigid_index[b])
                     round_off = real(0.0)
                     if rigids[0] >= 0:
@@ -312,15 +319,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         for k in range(dim):
                             relative -= u[k] * m.v[at(second[k])]
                     speed = wp.dot(relative, normal)
-                    counts = urgent or way + h * speed < real(1.0 + SLACK) * skin
-                    if counts and not urgent:
-                        if candidate[3] == wp.static(nearby.VERTEX_FACE):
-                            f = faces[at(candidate[2])]
-                            counts = is_owned(u, gap, f, opposite[at(candidate[2])], owns[at(candidate[2])], m.points)
-                        else:
-                            counts = are_ridges(candidate, w, u, gap, edges, m.points)
                     give_way = real(0.0)
-                    if counts:
+                    if urgent or way + h * speed < real(1.0 + SLACK) * skin:
                         give_way = side_mobility(m, rigids[0], place, normal, first[0], first[1], first[2], w)
                         give_way += side_mobility(m, rigids[1], place, -normal, second[0], second[1], second[2], u)
                     if give_way > real(0.0):

@@ -2,7 +2,7 @@
 
 Along the direction from one body to the other, only what lies in the slab between the first body's end and the second's
 beginning can be near the other body: a handful of points for round ones. Their edges and faces are listed per pair, and
-compared all with all by their boxes. Pairs with longer lists are left to the BVH (`nearby.py`).
+compared all with all by their boxes. Pairs with longer lists are left to the BVH (`tree.py`).
 """
 
 import functools
@@ -15,12 +15,13 @@ from turgor.kernel import Numbers, at
 
 __all__ = ["LENGTH", "kernels"]
 
-LENGTH = 96  # of a list; a pair has six: points, faces and edges of either body
+LENGTH = 128  # of a list; a pair has six: points, faces and edges of either body
 
 
 @functools.cache
-def kernels(n: Numbers) -> SimpleNamespace:
-    """fill_slabs, then cross_slabs; both in blocks, one per pair."""
+def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
+    """fill_slabs, then cross_slabs; both in blocks, one per pair. The CPU keeps boxes of edges while comparing."""
+    variant = f"{__name__}{'_parallel' if parallel else ''}"
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     near = quick.kernels(n)
     shared = nearby.kernels(n)
@@ -36,7 +37,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def beyond(i: int, d: vec, bar: real, points: wp.array(dtype=vec)) -> bool:
         return wp.dot(d, points[at(i)]) >= bar
 
-    @n.kernel(__name__)
+    @n.kernel(variant)
     def fill_slabs(
         points: wp.array(dtype=vec),
         point_start: wp.array(dtype=int),
@@ -58,7 +59,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         lists: wp.array(dtype=int),
         counts: wp.array(dtype=int),
     ):
-        """The lists of stale pairs. A body against itself is left to the tree."""
+        """The lists of stale pairs. A body against itself has a way of its own."""
         pair, lane = wp.tid()
         if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0:
             ids = pairs[pair]
@@ -91,7 +92,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                     if not (other < i and beyond(other, d, bar, points)):
                                         put(lists, counts, pair, 4 + side, spokes[at(q)])
 
-    @n.kernel(__name__)
+    @n.kernel(variant)
     def choose_way(
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
@@ -99,14 +100,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
         counts: wp.array(dtype=int),
         by_tree: wp.array(dtype=int),
         tree_wanted: wp.array(dtype=int),
+        own_wanted: wp.array(dtype=int),
         stride: int,
     ):
-        """Stale pairs with a list that is too long, or of one body, go by the tree."""
+        """Stale pairs with a list that is too long go by the tree; those of one body have a way of their own."""
         for p in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             wanted = int(0)  # noqa: RUF046, UP018
             if pair_stale[p] != 0:
                 if pairs[p][0] == pairs[p][1]:
-                    wanted = 1
+                    own_wanted[0] = 1
                 for k in range(6):
                     if counts[p * 6 + k] > LENGTH:
                         wanted = 1
@@ -114,7 +116,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     tree_wanted[0] = 1
             by_tree[p] = wanted
 
-    @n.kernel(__name__)
+    @n.kernel(variant)
     def cross_slabs(
         points: wp.array(dtype=vec),
         faces: wp.array(dtype=face),
@@ -127,6 +129,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         lists: wp.array(dtype=int),
         counts: wp.array(dtype=int),
         by_tree: wp.array(dtype=int),
+        edge_low: wp.array(dtype=vec),  # (LENGTH,): boxes of the second body's edges, for one pair after another
+        edge_high: wp.array(dtype=vec),
         count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
         asleep: wp.array(dtype=real),
@@ -167,18 +171,33 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if wp.static(dim == 3):
                 base = (pair * 6 + 4) * LENGTH
                 other = (pair * 6 + 5) * LENGTH
+                others = counts[pair * 6 + 5]
+                if wp.static(not parallel):
+                    for j in range(others):
+                        g = edges[at(lists[at(other + j)])]
+                        edge_low[at(j)] = wp.min(points[at(g[0])], points[at(g[1])])
+                        edge_high[at(j)] = wp.max(points[at(g[0])], points[at(g[1])])
                 for k in range(lane, counts[pair * 6 + 4], wp.block_dim()):
                     e = edges[at(lists[at(base + k)])]
                     a = points[at(e[0])]
                     b = points[at(e[1])]
                     low = wp.min(a, b)
                     high = wp.max(a, b)
-                    for j in range(counts[pair * 6 + 5]):
-                        g = edges[at(lists[at(other + j)])]
-                        c = points[at(g[0])]
-                        d = points[at(g[1])]
-                        off = wp.max(wp.max(low - wp.max(c, d), wp.min(c, d) - high), vec())
-                        if wp.dot(off, off) <= within * within:
+                    for j in range(others):
+                        near_enough = bool(False)  # noqa: UP018
+                        if wp.static(parallel):
+                            g = edges[at(lists[at(other + j)])]
+                            c = points[at(g[0])]
+                            d = points[at(g[1])]
+                            off = wp.max(wp.max(low - wp.max(c, d), wp.min(c, d) - high), vec())
+                            near_enough = wp.dot(off, off) <= within * within
+                        else:
+                            off = wp.max(wp.max(low - edge_high[at(j)], edge_low[at(j)] - high), vec())
+                            near_enough = wp.dot(off, off) <= within * within
+                        if near_enough:
+                            g = edges[at(lists[at(other + j)])]
+                            c = points[at(g[0])]
+                            d = points[at(g[1])]
                             _s, _t, between = near.segments(a, b, c, d)
                             size = wp.length(between)
                             if size <= within:

@@ -170,6 +170,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 ):
                     p3 = flat(p)
                     q3 = flat(q)
+                    low_end = wp.min(p, q)
+                    high_end = wp.max(p, q)
                     query = wp.bvh_query_aabb(bvh, wp.min(p3, q3) - reach, wp.max(p3, q3) + reach, root)
                     found = int(0)  # noqa: RUF046, UP018
                     while wp.bvh_query_next(query, found):
@@ -181,21 +183,17 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                 shares = its[0] == mine[0] or its[0] == mine[1]
                                 shares = shares or its[1] == mine[0] or its[1] == mine[1]
                                 if not shares:
-                                    _s, _t, gap = near.segments(p, q, points[at(its[0])], points[at(its[1])])
-                                    size = wp.length(gap)
-                                    if size <= within:
-                                        add(
-                                            pair,
-                                            e,
-                                            other,
-                                            EDGE_EDGE,
-                                            size - skin,
-                                            count,
-                                            candidates,
-                                            asleep,
-                                            pressing,
-                                            overflow,
-                                        )
+                                    r = points[at(its[0])]
+                                    s = points[at(its[1])]
+                                    off = wp.max(wp.max(low_end - wp.max(r, s), wp.min(r, s) - high_end), vec())
+                                    if wp.dot(off, off) <= within * within:  # between the boxes of the two
+                                        _s, _t, gap = near.segments(p, q, r, s)
+                                        size = wp.length(gap)
+                                        if size <= within:
+                                            add(
+                                                pair, e, other, EDGE_EDGE, size - skin, count, candidates, asleep,
+                                                pressing, overflow,
+                                            )  # fmt: skip
 
     found_by.collect_edges = collect_edges
     return found_by

@@ -188,6 +188,7 @@ class Simulation:
             self.frame_index = round(self.time * self.settings.fps)
             failure = failure_of(self)
             self.state.status.zero_()  # the state is that of the last good frame: it can be looked at, healed, and run
+            self.state_changed()  # contact lists may be of places that were given up
             raise failure
 
     # looking --------------------------------------------------------------------------------------------------------

@@ -86,18 +86,29 @@ class Touch:
         if rigid is not None:
             rigid.find()
             rigid.warm_start()
-        if self.features is not None:
-            self.features.warm_start()
-        rounds = ROUNDS if rigid is None else RIGID_ROUNDS[self.device.is_cuda]
-        for turn in range(rounds):
-            if self.features is not None and turn < ROUNDS:
-                self.features.solve()
-            if rigid is not None:
-                rigid.solve()
+        if self.features is None or self.device.is_cuda:
+            self.rounds(self.features)
+        else:  # with no soft contacts, launches are what takes time on the CPU
+            wp.capture_if(
+                self.features.rows.count,
+                on_true=lambda: self.rounds(self.features),
+                on_false=lambda: self.rounds(None),
+            )
         if self.features is not None:
             self.features.carry()
         if rigid is not None:
             rigid.push()
+
+    def rounds(self, features: FeatureContacts | None) -> None:
+        """Rounds of impulses: one of the soft contacts, then one of the rigid ones."""
+        rigid = self.rigid_contacts
+        if features is not None:
+            features.warm_start()
+        for turn in range(ROUNDS if rigid is None else RIGID_ROUNDS[self.device.is_cuda]):
+            if features is not None and turn < ROUNDS:
+                features.solve()
+            if rigid is not None:
+                rigid.solve()
 
     def kick(self, v_stage: Any) -> None:
         m, s = self.model, self.state
