@@ -184,7 +184,7 @@ def check_grab():
 
 def check_unstable():
     """A run that diverges raises, within run() at the latest, names the body, and keeps the last finite state."""
-    for options, words in (({"substeps": 1}, "diverged"), ({"max_substeps": 50}, "max_substeps")):
+    for options, words in (({"substeps": 1}, ("diverged", "crumpled")), ({"max_substeps": 50}, ("max_substeps",))):
         sim = turgor.Simulation(drop(3, springs=Springs(1e7)), "cuda", **options)
         message = "no UnstableError"
         try:
@@ -192,7 +192,7 @@ def check_unstable():
         except UnstableError as error:
             message = str(error)
         assert "'ball'" in message, message
-        assert words in message, message
+        assert any(word in message for word in words), message
         assert sim.finite
 
 

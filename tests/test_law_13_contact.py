@@ -220,8 +220,7 @@ def test_bodies_that_start_overlapped_part_gently(kind):
 def test_a_crumpled_cloth_flies_on():
     """Thrown into a knot that impulses cannot solve: what is held is held within the cloth, not in space.
 
-    A point whose movement is cut does not go where its velocity leads, which changes its arm: angular momentum is kept
-    only as well as that.
+    Displacements that remove penetration move matter without its momentum: angular momentum is kept but for that.
     """
     scene = turgor.Scene(gravity=0)
     sheet = shapes.sheet(size=(1.0, 1.0), resolution=(21, 21))
@@ -236,5 +235,5 @@ def test_a_crumpled_cloth_flies_on():
     sim.run(0.3)
     p, spin = momentum(sim)
     assert np.abs(p - linear).max() < 1e-5
-    assert np.abs(spin - angular).max() < 1e-2
+    assert np.abs(spin - angular).max() < 1e-4
     assert sim["cloth"].center - start == pytest.approx(0.3 * linear / sim["cloth"].mass, abs=0.02)

@@ -57,6 +57,24 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         def products_of(r: vec) -> vec:
             return vec(r[1] * r[2], r[2] * r[0], r[0] * r[1])
 
+    if dim == 2:
+
+        @wp.func
+        def spin_of(moment: spin_type, squares: vec, products: vec) -> spin_type:
+            """Angular velocity of a body from each thread's part of its angular momentum and moments of mass."""
+            around = wp.tile_sum(wp.tile(squares, preserve_type=True))[0]
+            return turn_by(inverse_of(inertia_of(around, products)), wp.tile_sum(wp.tile(moment))[0])
+
+    else:
+
+        @wp.func
+        def spin_of(moment: spin_type, squares: vec, products: vec) -> spin_type:
+            """Angular velocity of a body from each thread's part of its angular momentum and moments of mass."""
+            around = wp.tile_sum(wp.tile(squares, preserve_type=True))[0]
+            between = wp.tile_sum(wp.tile(products, preserve_type=True))[0]
+            whole = wp.tile_sum(wp.tile(moment, preserve_type=True))[0]
+            return turn_by(inverse_of(inertia_of(around, between)), whole)
+
     @n.kernel(variant)
     def mark_company(
         pair_count: wp.array(dtype=int), pairs: wp.array(dtype=wp.vec2i), company: wp.array(dtype=int), stride: int
@@ -81,10 +99,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         wall_normal: wp.array(dtype=vec),
         wall_point: wp.array(dtype=vec),
         dt: wp.array(dtype=real),
-        centre_out: wp.array(dtype=vec),
-        mass_out: wp.array(dtype=real),  # zero: no drift
-        inverse_out: wp.array(dtype=inertia),
         drift: wp.array(dtype=vec),
+        drifting: wp.array(dtype=int),
     ):
         """The rigid motion of each body in this substep, as the movement (m) of each of its points."""
         c, lane = wp.tid()
@@ -120,17 +136,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     moment += cross(r, v[at(i)] - velocity) / m1
                     squares += wp.cw_mul(r, r) / m1
                     products += products_of(r) / m1
-            if wp.static(dim == 2):
-                turning = wp.tile_sum(wp.tile(moment))[0]
-            else:
-                turning = wp.tile_sum(wp.tile(moment, preserve_type=True))[0]
-            inverse = inverse_of(
-                inertia_of(
-                    wp.tile_sum(wp.tile(squares, preserve_type=True))[0],
-                    wp.tile_sum(wp.tile(products, preserve_type=True))[0],
-                )
-            )
-            spin = turn_by(inverse, turning)
+            spin = spin_of(moment, squares, products)
             for i in range(first + lane, last, wp.block_dim()):
                 way = h * (velocity + swing(spin, x[at(i)] - centre))
                 drift[at(i)] = way
@@ -142,21 +148,17 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 for i in range(first + lane, last, wp.block_dim()):
                     drift[at(i)] = vec()
             if lane == 0:
-                centre_out[c] = centre
-                mass_out[c] = wp.where(bound > 0, real(0.0), whole)
-                inverse_out[c] = inverse
+                drifting[c] = 1 - wp.min(bound, 1)
 
     @n.kernel(variant)
     def hold(
         point_start: wp.array(dtype=int),
         point_end: wp.array(dtype=int),
         rigid_index: wp.array(dtype=int),
+        drifting: wp.array(dtype=int),
         x: wp.array(dtype=vec),
         inverse_mass: wp.array(dtype=real),
         dt: wp.array(dtype=real),
-        centre: wp.array(dtype=vec),
-        mass: wp.array(dtype=real),
-        inverse: wp.array(dtype=inertia),
         drift: wp.array(dtype=vec),
         scale: wp.array(dtype=real),
         body: wp.array(dtype=int),
@@ -167,40 +169,60 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         not_finite: int,
         status: wp.array(dtype=int),
     ):
-        """Only the safe share of each movement is left, beside the drift; what is held fast does not gather speed."""
+        """Only the safe share of each movement is left, beside the drift; what is held fast does not gather speed.
+
+        Then the body gets back what it lost: with d the movements and v the velocities before, v' those after, the
+        momentum is to stay, and the angular momentum, Σ m (r + d) × v' = Σ m r × v (free points have d along v).
+        """
         c, lane = wp.tid()
         if rigid_index[c] < 0:
             first = point_start[c]
             last = point_end[c]
+            origin = x[first]
+            mass = real(0.0)
+            weighted = vec()
             lost = vec()
             lost_turn = spin_type(real(0.0))
             for k in range(first + lane, last, wp.block_dim()):
                 i = at(k)
                 share = scale[i]
                 m1 = inverse_mass[i]
-                if share < real(1.0) and m1 > real(0.0):
-                    asked = move[i]
-                    move[i] = drift[i] + share * (asked - drift[i])
-                    if share < real(JAMMED):
-                        along = drift[i] / dt[0]
-                        change = (share - real(1.0)) * (v[i] - along)
-                        v[i] = v[i] + change
-                        lost += -change / m1
-                        lost_turn += cross(x[i] - centre[c], -change) / m1
-                        # contact may hold what explodes, but must not hide it
-                        leap = real(LEAP) * size[body[i]]
-                        if not (wp.length_sq(asked) <= leap * leap) and status[0] == fine:
-                            status[0] = not_finite
-                            status[1] = body[i]
-            if mass[c] > real(0.0):
-                back = wp.tile_sum(wp.tile(lost, preserve_type=True))[0] / mass[c]
-                if wp.static(dim == 2):
-                    turning = wp.tile_sum(wp.tile(lost_turn))[0]
-                else:
-                    turning = wp.tile_sum(wp.tile(lost_turn, preserve_type=True))[0]
-                spin = turn_by(inverse[c], turning)
+                if m1 > real(0.0):
+                    arm = x[i] - origin
+                    before = v[i]
+                    if share < real(1.0):
+                        asked = move[i]
+                        move[i] = drift[i] + share * (asked - drift[i])
+                        if share < real(JAMMED):
+                            along = drift[i] / dt[0]
+                            v[i] = along + share * (before - along)
+                            # contact may hold what explodes, but must not hide it
+                            leap = real(LEAP) * size[body[i]]
+                            if not (wp.length_sq(asked) <= leap * leap) and status[0] == fine:
+                                status[0] = not_finite
+                                status[1] = body[i]
+                    mass += real(1.0) / m1
+                    weighted += (arm + move[i]) / m1
+                    lost += (before - v[i]) / m1
+                    lost_turn += (cross(arm, before - v[i]) - cross(move[i], v[i])) / m1
+            if drifting[c] > 0:
+                whole = wp.tile_sum(wp.tile(mass))[0]
+                centre = wp.tile_sum(wp.tile(weighted, preserve_type=True))[0] / whole
+                back = wp.tile_sum(wp.tile(lost, preserve_type=True))[0] / whole
+                squares = vec()
+                products = vec()
                 for k in range(first + lane, last, wp.block_dim()):
-                    if inverse_mass[at(k)] > real(0.0):
-                        v[at(k)] = v[at(k)] + back + swing(spin, x[at(k)] - centre[c])
+                    i = at(k)
+                    m1 = inverse_mass[i]
+                    if m1 > real(0.0):
+                        r = x[i] - origin + move[i] - centre
+                        lost_turn -= cross(r + centre, back) / m1
+                        squares += wp.cw_mul(r, r) / m1
+                        products += products_of(r) / m1
+                spin = spin_of(lost_turn, squares, products)
+                for k in range(first + lane, last, wp.block_dim()):
+                    i = at(k)
+                    if inverse_mass[i] > real(0.0):
+                        v[i] = v[i] + back + swing(spin, x[i] - origin + move[i] - centre)
 
     return SimpleNamespace(mark_company=mark_company, find_drift=find_drift, hold=hold)

@@ -63,9 +63,8 @@ class FeatureContacts(FeatureLists):
         movers.sums = self._zeros(self.soft * m.numbers.dim + self.rigid * per_body if shared else 0, wp.int64)
         self.movers = movers
         self.rounds, self.again, self.jammed, self.held = (self._zeros(1, wp.int32) for _ in range(4))  # of `limit`
-        self.drift, self.company = self._zeros(self.soft, m.numbers.vec), self._zeros(self.total, wp.int32)
-        self.centre, self.mass = self._zeros(self.total, m.numbers.vec), self._zeros(self.total, m.numbers.real)
-        self.inverse = self._zeros(self.total, self.k_sides.inertia)
+        self.drift = self._zeros(self.soft, m.numbers.vec)
+        self.company, self.drifting = self._zeros(self.total, wp.int32), self._zeros(self.total, wp.int32)
         self.braked = self._zeros(self.total, m.numbers.real)
         self.scale, self.next_scale = (self._zeros(self.soft, m.numbers.real) for _ in range(2))
         self.next_rigid_scale = self._zeros(self.rigid, m.numbers.real)
@@ -187,8 +186,7 @@ class FeatureContacts(FeatureLists):
         self.walk(k.mark_company, self.pair_count, self.pairs, self.company)
         self.launch_blocks(
             k.find_drift, self.total, f.point_start, f.point_end, f.rigid_index, self.company, s.points, s.point_v,
-            m.inverse_mass, s.pressed, m.walls.normal, m.walls.point, s.dt, self.centre, self.mass, self.inverse,
-            self.drift,
+            m.inverse_mass, s.pressed, m.walls.normal, m.walls.point, s.dt, self.drift, self.drifting,
         )  # fmt: skip
         self.again.fill_(1)
         wp.capture_while(self.again, self._limit_round)
@@ -198,9 +196,8 @@ class FeatureContacts(FeatureLists):
         """The cuts take effect on movements and velocities."""
         f, m, s = self.surfaces, self.model, self.state
         self.launch_blocks(
-            self.k_drift.hold, self.total, f.point_start, f.point_end, f.rigid_index, s.points, m.inverse_mass, s.dt,
-            self.centre, self.mass, self.inverse, self.drift, self.scale, m.body, m.size, s.v, s.move, *self.states,
-            s.status,
+            self.k_drift.hold, self.total, f.point_start, f.point_end, f.rigid_index, self.drifting, s.points,
+            m.inverse_mass, s.dt, self.drift, self.scale, m.body, m.size, s.v, s.move, *self.states, s.status,
         )  # fmt: skip
         self.held.zero_()
 
