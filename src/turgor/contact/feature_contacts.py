@@ -144,6 +144,8 @@ class FeatureContacts(FeatureLists):
         k, s = self.k_limit, self.state
         self.measure()
         wp.copy(s.v_free, s.v)
+        if self.parallel:
+            self.movers.rows.zero_()
         threads = max(self.soft + self.rigid, self.total)
         self.launch(
             k.begin_limit,

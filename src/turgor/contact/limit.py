@@ -34,6 +34,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     side = sides.kernels(n, parallel)
     Movers = side.Movers
     push_side, side_mobility, swing = side.push_side, side.side_mobility, side.swing
+    count_side, side_rows = side.count_side, side.side_rows
+    patience = wp.constant(PATIENCE + 1 if parallel else PATIENCE)  # on a GPU the first round only counts
     kept = wp.constant(real(KEPT))
     most_of = wp.constant(real(1.0 - KEPT))
     floor = wp.constant(real(FLOOR))
@@ -300,7 +302,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     )
                     if share < real(1.0):
                         asleep[at(c)] = real(URGENT)
-                        if rounds[0] <= PATIENCE:
+                        if rounds[0] <= patience:
                             distance = wp.length(gap)
                             if distance > real(0.0):
                                 normal = gap / distance
@@ -322,6 +324,14 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                 speed = -wp.dot(closing(kind, w, u, ma, mb, mc, md), normal) / h
                                 if speed > real(0.0) and easy > real(0.0):
                                     p = (speed / easy) * normal
+                                    if wp.static(parallel):  # all push at once: each its share, known from round 1
+                                        if rounds[0] == 1:
+                                            count_side(movers, a, first[0], first[1], first[2], w)
+                                            count_side(movers, b, second[0], second[1], second[2], u)
+                                            p = vec()
+                                        most = side_rows(movers, a, first[0], first[1], first[2], w)
+                                        most = wp.max(most, side_rows(movers, b, second[0], second[1], second[2], u))
+                                        p = p / real(wp.max(most, 1))
                                     push_side(movers, a, p, place, first[0], first[1], first[2], w)
                                     push_side(movers, b, -p, place, second[0], second[1], second[2], u)
                         else:
@@ -334,7 +344,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                 changed = cut(m, l, share, md) or changed
                             if changed and rounds[0] < LAST:
                                 again[0] = 1
-                        if rounds[0] < PATIENCE:
+                        if rounds[0] < patience:
                             again[0] = 1
                         jammed[0] = 1
 
