@@ -35,7 +35,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     Movers = side.Movers
     push_side, side_mobility, swing = side.push_side, side.side_mobility, side.swing
     count_side, side_rows = side.count_side, side.side_rows
-    patience = wp.constant(PATIENCE + 1 if parallel else PATIENCE)  # on a GPU the first round only counts
+    patience = wp.constant(PATIENCE + 1 if parallel else PATIENCE)  # on a GPU knots are only counted in the first
     kept = wp.constant(real(KEPT))
     most_of = wp.constant(real(1.0 - KEPT))
     floor = wp.constant(real(FLOOR))
@@ -324,14 +324,17 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                 speed = -wp.dot(closing(kind, w, u, ma, mb, mc, md), normal) / h
                                 if speed > real(0.0) and easy > real(0.0):
                                     p = (speed / easy) * normal
-                                    if wp.static(parallel):  # all push at once: each its share, known from round 1
-                                        if rounds[0] == 1:
-                                            count_side(movers, a, first[0], first[1], first[2], w)
-                                            count_side(movers, b, second[0], second[1], second[2], u)
-                                            p = vec()
-                                        most = side_rows(movers, a, first[0], first[1], first[2], w)
-                                        most = wp.max(most, side_rows(movers, b, second[0], second[1], second[2], u))
-                                        p = p / real(wp.max(most, 1))
+                                    if wp.static(parallel):
+                                        if one == two:  # in a knot all push at once: each its share, from round 1 on
+                                            if rounds[0] == 1:
+                                                count_side(movers, a, first[0], first[1], first[2], w)
+                                                count_side(movers, b, second[0], second[1], second[2], u)
+                                                p = vec()
+                                            many = side_rows(movers, a, first[0], first[1], first[2], w)
+                                            many = wp.max(
+                                                many, side_rows(movers, b, second[0], second[1], second[2], u)
+                                            )
+                                            p = p / real(wp.max(many, 1))
                                     push_side(movers, a, p, place, first[0], first[1], first[2], w)
                                     push_side(movers, b, -p, place, second[0], second[1], second[2], u)
                         else:
