@@ -161,6 +161,8 @@ def test_only_makes_the_parts_that_are_named(tmp_path: Path) -> None:
     assert wrong.returncode == 2
     assert wrong.stderr == "turgor: the papers have no part '2003-figur-6'; did you mean '2003-figure-6'?\n"
     assert not (tmp_path / "none").exists()
+    with pytest.raises(SceneError, match="no part 'x'; turgor papers --list names all"):
+        chosen_items(["2004", "x"])
 
 
 def test_a_bad_folder_is_told_at_once(tmp_path: Path) -> None:

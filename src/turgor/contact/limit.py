@@ -15,7 +15,7 @@ from turgor.contact import nearby, quick, sides
 from turgor.contact.nearby import URGENT
 from turgor.kernel import Numbers, at
 
-__all__ = ["PATIENCE", "kernels"]
+__all__ = ["kernels"]
 
 KEPT = 0.1  # share of the present gap that must be left, where that is less than the floor
 FLOOR = 0.05  # share of the skins that must be left between surfaces

@@ -7,6 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from turgor.papers import requirement_table
 from turgor.papers.blocks import Block, inline
 from turgor.papers.glance import glance
 from turgor.papers.item import Item
-from turgor.scene.validate import did_you_mean
 
 __all__ = ["PAPERS", "all_items", "check_folder", "chosen_items", "page", "write_report"]
 
@@ -44,8 +44,9 @@ def chosen_items(names: Sequence[str]) -> tuple[Item, ...]:
     items = all_items()
     for name in names:
         if name not in PAPERS and all(item.key != name for item in items):
-            known = [*PAPERS, *(item.key for item in items)]
-            raise SceneError(f"the papers have no part {name!r}; {did_you_mean(name, known)}")
+            close = get_close_matches(name, [*PAPERS, *(item.key for item in items)], n=1)
+            hint = f"did you mean {close[0]!r}?" if close else "turgor papers --list names all"
+            raise SceneError(f"the papers have no part {name!r}; {hint}")
     return tuple(item for item in items if not names or item.key in names or item.paper in names)
 
 
