@@ -7,7 +7,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from requirement_marks import PROPERTY, Recorder
+from common.requirement_marks import PROPERTY, Recorder
 
 # A first run compiles kernels, so no deadline. Under CI examples are the same every time; at home they are fresh.
 settings.register_profile("home", deadline=None)
@@ -34,7 +34,7 @@ def _no_gpu() -> str:
     """Why GPU tests cannot run here; empty when they can."""
     import warp as wp
 
-    from turgor.kernel import start_warp
+    from turgor.kernel.numbers import start_warp
 
     start_warp()
     return "" if wp.is_cuda_available() else "no CUDA device on this machine"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from turgor import shapes, sinks
+from turgor import shapes
 from turgor.errors import MeshError, SceneError, TurgorError, UnstableError
+from turgor.output import sinks
 from turgor.scene import Gas, Scene, Springs, VelocityDamping
 
 if TYPE_CHECKING:
-    from turgor.simulation import Simulation
+    from turgor.simulation.simulation import Simulation
 
 __all__ = [
     "Gas",
@@ -30,7 +31,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     """`Simulation` is loaded when it is first used: it brings Warp, and describing a scene does not need that."""
     if name == "Simulation":
-        from turgor.simulation import Simulation
+        from turgor.simulation.simulation import Simulation
 
         return Simulation
     raise AttributeError(f"module 'turgor' has no attribute {name!r}")
@@ -47,7 +48,7 @@ def _show(simulation: Any, height: int, port: int) -> Any:
 
     if find_spec("viser") is None:
         raise SceneError("showing a simulation needs viser, which is not installed: pip install 'turgor[play]'")
-    from turgor.viewer.inline import InlineView
+    from turgor.viewer.page.notebook import InlineView
 
     return InlineView.of(simulation, height, port)
 

@@ -11,7 +11,7 @@ import warp as wp
 from turgor import gallery, shapes
 from turgor.bench.measure import devices
 from turgor.scene import Gas, Scene, Springs
-from turgor.simulation import Simulation
+from turgor.simulation.simulation import Simulation
 
 __all__ = ["contact", "pile", "realtime"]
 

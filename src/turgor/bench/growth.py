@@ -6,7 +6,7 @@ from typing import Any
 
 from turgor import shapes
 from turgor.bench.measure import devices, million_vertex_substeps, surface_scene
-from turgor.simulation import Simulation
+from turgor.simulation.simulation import Simulation
 
 __all__ = ["growth", "pressure"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import warp as wp
 
 from turgor import shapes
-from turgor.kernel import start_warp
+from turgor.kernel.numbers import start_warp
 from turgor.scene import Gas, Scene, Springs
 from turgor.shapes.shape import Shape
-from turgor.simulation import Simulation
+from turgor.simulation.simulation import Simulation
 
 SUBSTEPS = 30
 

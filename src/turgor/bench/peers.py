@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from turgor.bench.measure import ball_scene, best_time
-from turgor.simulation import Simulation
+from turgor.simulation.simulation import Simulation
 
 __all__ = ["peers"]
 

@@ -62,7 +62,7 @@ def playground() -> dict[str, Any]:
 
 
 def _measured(scene: Scene, client: list[str]) -> dict[str, float]:
-    from turgor.viewer.playground import Playground
+    from turgor.viewer.page.playground import Playground
 
     code, *arguments = client
     with ExitStack() as stack:

@@ -7,7 +7,7 @@ from typing import Any
 import warp as wp
 
 from turgor.bench.measure import ball_scene, best_time, devices, million_vertex_substeps
-from turgor.simulation import Simulation
+from turgor.simulation.simulation import Simulation
 
 __all__ = ["frame", "stages", "throughput"]
 

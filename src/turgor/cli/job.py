@@ -57,7 +57,7 @@ class Job:
     def simulate(self, device: str, talk: bool) -> None:
         """Builds the simulation, runs it and records it. `talk`: progress on stderr, if that is a terminal."""
         begin = time.perf_counter()
-        from turgor.simulation import Simulation  # late: bad input is told without waiting for Warp
+        from turgor.simulation.simulation import Simulation  # late: bad input is told without waiting for Warp
 
         talk = talk and sys.stderr.isatty()
         with message("preparing (the first run compiles the kernels, once) ..." if talk else ""):

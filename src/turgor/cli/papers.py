@@ -46,7 +46,7 @@ def papers(
 
     from turgor.cli.output import human_size
     from turgor.errors import SceneError
-    from turgor.papers.report import check_folder, chosen_items, write_report
+    from turgor.papers.report.report import check_folder, chosen_items, write_report
 
     items = chosen_items(only or ())
     if show:

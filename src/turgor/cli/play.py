@@ -58,8 +58,8 @@ def play(
 
     chosen: Scene = load_scene(scene)
     path = None if scene in gallery.names() else Path(scene)
-    from turgor.viewer.inner import hush
-    from turgor.viewer.playground import Playground
+    from turgor.viewer.page.playground import Playground
+    from turgor.viewer.server.inner import hush
 
     hush()
     with Playground(chosen, host=host, port=port, device=device, path=path) as playground:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.kernel import Numbers
+from turgor.kernel.numbers import Numbers
 
 __all__ = ["kernels"]
 

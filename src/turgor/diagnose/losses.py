@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from turgor.forces import wind as wind_law
-from turgor.kernel import Numbers, at
+from turgor.kernel.numbers import Numbers, at
 from turgor.scene.gas import VOLUME_FLOOR
 
 __all__ = ["kernels"]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.kernel import FACE_SHARE, Numbers, at
+from turgor.kernel.numbers import FACE_SHARE, Numbers, at
 from turgor.scene.gas import VOLUME_FLOOR
 
 __all__ = ["kernels"]

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from turgor.forces import gas, springs
-from turgor.kernel import FACE_SHARE, Numbers, at
+from turgor.kernel.numbers import FACE_SHARE, Numbers, at
 
 __all__ = ["kernels"]
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.kernel import Numbers, at
+from turgor.kernel.numbers import Numbers, at
 
 __all__ = ["kernels"]
 

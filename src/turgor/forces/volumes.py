@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.kernel import FACE_SHARE, Numbers, at
+from turgor.kernel.numbers import FACE_SHARE, Numbers, at
 from turgor.scene.data import VOLUMES
 
 __all__ = ["kernels"]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.kernel import Numbers
+from turgor.kernel.numbers import Numbers
 from turgor.model.parts import Part, build_part
 from turgor.model.rigids import Rigids
 from turgor.model.walls import Walls

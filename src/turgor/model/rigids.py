@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.kernel import Numbers
+from turgor.kernel.numbers import Numbers
 from turgor.model.parts import Part
 from turgor.model.rotations import angle_of, quaternion_of
 from turgor.scene.data import rotation_matrix

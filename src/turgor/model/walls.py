@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.kernel import Numbers
+from turgor.kernel.numbers import Numbers
 from turgor.scene.data import rotation_matrix
 from turgor.scene.walls import Container, Ground, Plane, Wall
 

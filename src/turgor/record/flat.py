@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from turgor.output.frame import Frame, Layout, WallLayout, WallPose
 from turgor.record import look as looks
 from turgor.record.geometry import loops
 from turgor.record.look import Look, Picture, ValueColors
-from turgor.simulation.frame import Frame, Layout, WallLayout, WallPose
 
 __all__ = ["FlatPainter"]
 

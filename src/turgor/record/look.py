@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
-from turgor.simulation.frame import Frame, Layout
+from turgor.output.frame import Frame, Layout
 
 __all__ = ["Look", "ValueColors", "base_colors", "flag_texture", "write_text"]
 

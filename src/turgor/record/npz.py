@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from turgor.output.frame import Frame, Layout
 from turgor.record.sink import BaseSink, replacing
-from turgor.simulation.frame import Frame, Layout
 
 __all__ = ["NpzSink"]
 

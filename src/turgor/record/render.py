@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from turgor.output.frame import Frame, Layout
 from turgor.record.flat import FlatPainter
 from turgor.record.look import Look, Picture, write_text
 from turgor.record.solid import SolidPainter
-from turgor.simulation.frame import Frame, Layout
 
 __all__ = ["Painter"]
 

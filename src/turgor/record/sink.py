@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 
 from turgor.errors import SceneError
-from turgor.simulation.frame import Frame, Layout
+from turgor.output.frame import Frame, Layout
 
 __all__ = ["ENDINGS", "BaseSink", "Sink", "check_path", "open_sink", "replacing", "scratch"]
 

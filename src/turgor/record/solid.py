@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from turgor.output.frame import BodyLayout, Frame, Layout
 from turgor.record import look as looks
 from turgor.record import stage
 from turgor.record.geometry import vertex_normals
 from turgor.record.look import Color, Look, Picture, ValueColors
-from turgor.simulation.frame import BodyLayout, Frame, Layout
 
 __all__ = ["SolidPainter"]
 

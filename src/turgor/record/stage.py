@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
+from turgor.output.frame import Frame, Layout, WallLayout, WallPose
 from turgor.record import look as looks
 from turgor.record.look import Look, Picture
 from turgor.record.shadow import LIGHT, PIXELS, SurfaceSamples, shadow_picture
-from turgor.simulation.frame import Frame, Layout, WallLayout, WallPose
 
 __all__ = ["Floor", "Glass", "camera_place", "open_plotter", "read_pixels", "scene_points"]
 

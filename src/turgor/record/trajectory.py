@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
+from turgor.output.frame import BodyLayout, Frame, Layout, WallLayout, WallPose
 from turgor.record.vtkhdf import FORMAT
-from turgor.simulation.frame import BodyLayout, Frame, Layout, WallLayout, WallPose
 
 __all__ = ["Trajectory", "read"]
 

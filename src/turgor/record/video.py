@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from turgor.errors import SceneError, TurgorError
+from turgor.output.frame import Frame, Layout
 from turgor.record.render import Painter
 from turgor.record.sink import BaseSink, replacing, scratch
-from turgor.simulation.frame import Frame, Layout
 
 __all__ = ["GifSink", "Mp4Sink", "PngSequenceSink", "PngSink"]
 

@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
+from turgor.output.frame import Frame, Layout
 from turgor.record.geometry import loops, to_3d
 from turgor.record.sink import BaseSink, replacing
-from turgor.simulation.frame import Frame, Layout
 
 __all__ = ["FORMAT", "VtkHdfSink"]
 

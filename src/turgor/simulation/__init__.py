@@ -1,5 +1,1 @@
 """Running a scene."""
-
-from turgor.simulation.simulation import Simulation
-
-__all__ = ["Simulation"]

@@ -7,7 +7,7 @@ from typing import Any
 import warp as wp
 
 from turgor.errors import SceneError
-from turgor.kernel import start_warp
+from turgor.kernel.numbers import start_warp
 
 __all__ = ["chosen_device"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turgor.errors import UnstableError
-from turgor.solvers import frame
+from turgor.solvers import plan
 from turgor.solvers.schemes import SCHEMES
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def failure_of(sim: Simulation) -> UnstableError:
     status, culprit = (int(value) for value in sim.state.status.numpy())
     settings = sim.settings
     where = f"body {_culprit(sim, culprit)!r} at t = {sim.time:.4g} s"
-    if status == frame.TOO_STIFF:
+    if status == plan.TOO_STIFF:
         other = "" if SCHEMES[settings.solver].imaginary > 0.0 else ", add damping, or use solver='symplectic'"
         return UnstableError(
             f"{where} needs {_count(sim.substeps)} substeps per frame with solver {settings.solver!r}, more than "

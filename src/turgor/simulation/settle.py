@@ -11,7 +11,7 @@ import numpy.typing as npt
 from turgor.errors import UnstableError
 from turgor.scene.data import SoftBody, Springs, rotation_matrix
 from turgor.scene.scene import Scene
-from turgor.simulation.body import BodyView
+from turgor.simulation.views.body import BodyView
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation

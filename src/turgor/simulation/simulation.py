@@ -13,30 +13,31 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from turgor import sinks
 from turgor.diagnose.contacts import Contacts
 from turgor.diagnose.energy import Energy, energy
 from turgor.errors import SceneError
-from turgor.kernel import numbers
+from turgor.kernel.numbers import numbers
 from turgor.model.model import Model, decay_rate
 from turgor.model.state import State
+from turgor.output import sinks
+from turgor.output.frame import Frame, Layout
+from turgor.output.progress import Progress, shown
+from turgor.output.sinks import Record, as_list, opened
 from turgor.scene.data import SoftBody
 from turgor.scene.scene import Scene
 from turgor.scene.settings import Settings
 from turgor.scene.validate import did_you_mean
-from turgor.simulation import hand, outlook, state_file
-from turgor.simulation.body import BodyView
+from turgor.simulation import save, snapshot
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import failure_of
-from turgor.simulation.frame import Frame, Layout
-from turgor.simulation.outputs import Record, as_list, opened
-from turgor.simulation.progress import Progress, shown
-from turgor.simulation.rigid_view import RigidView
 from turgor.simulation.settle import settle
-from turgor.simulation.step import Step
-from turgor.simulation.touching import ContactEvent, Listeners, contacts_of
-from turgor.simulation.wall_view import WallView
-from turgor.solvers.frame import FINE
+from turgor.simulation.step.frame import Step
+from turgor.simulation.views import grab
+from turgor.simulation.views.body import BodyView
+from turgor.simulation.views.contacts import ContactEvent, Listeners, contacts_of
+from turgor.simulation.views.rigid import RigidView
+from turgor.simulation.views.wall import WallView
+from turgor.solvers.plan import FINE
 from turgor.solvers.schemes import SCHEMES
 
 __all__ = ["Simulation"]
@@ -308,13 +309,13 @@ class Simulation:
         point: of a rigid body, any point in the coordinates of its shape instead of a vertex (`RigidView.to_shape`).
         Call again to move the target.
         """
-        hand.grab(self, body, vertex, target, stiffness, damping, point)
+        grab.grab(self, body, vertex, target, stiffness, damping, point)
         self._forces = None
 
     def release(self, body: str | None = None) -> None:
         """Let go of a body, or of all."""
         for name in self._views if body is None else [body]:
-            hand.release(self, name)
+            grab.release(self, name)
         self._forces = None
 
     @property
@@ -379,11 +380,11 @@ class Simulation:
     @property
     def layout(self) -> Layout:
         """What does not change from frame to frame, for recorders and viewers."""
-        return outlook.layout_of(self)
+        return snapshot.layout_of(self)
 
     def frame(self) -> Frame:
         """The first world now."""
-        return outlook.frame_of(self)
+        return snapshot.frame_of(self)
 
     def show(self, height: int = 620, port: int = 0) -> Any:
         """The playground of this simulation, shown inline in a notebook; `.url` opens it elsewhere, `.close()` ends it.
@@ -398,16 +399,16 @@ class Simulation:
 
     def state_hash(self) -> str:
         """Hex digest (SHA-256) of all that changes: state, time and the parameters that can be set."""
-        return state_file.digest(self)
+        return save.digest(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything needed to go on bit for bit (.npz)."""
-        state_file.save(self, path)
+        save.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], device: str = "cpu") -> Simulation:
         """Go on from a saved state."""
-        return state_file.load(cls, path, device)
+        return save.load(cls, path, device)
 
     # helpers --------------------------------------------------------------------------------------------------------
 

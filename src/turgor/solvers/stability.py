@@ -16,7 +16,7 @@ import warp as wp
 
 from turgor.contact import walls
 from turgor.forces.bending import SLIVER
-from turgor.kernel import FACE_SHARE, Numbers, at
+from turgor.kernel.numbers import FACE_SHARE, Numbers, at
 from turgor.scene.gas import VOLUME_FLOOR
 
 __all__ = ["RENEW", "kernels"]

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.contact.rigid.tables import tables
-from turgor.kernel import Numbers, at
+from turgor.contact.rigid.records import tables
+from turgor.kernel.numbers import Numbers, at
 
 __all__ = ["BUFFER", "kernels"]
 

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.contact.rigid.tables import tables
-from turgor.kernel import Numbers
+from turgor.contact.rigid.records import tables
+from turgor.kernel.numbers import Numbers
 
 __all__ = ["CAPSULE", "HULL", "MESH", "SPHERE", "Polytopes"]
 

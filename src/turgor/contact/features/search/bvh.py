@@ -1,0 +1,200 @@
+"""Candidates by a BVH over all faces, grouped by body: for large bodies, and for bodies with themselves."""
+
+import functools
+from types import SimpleNamespace
+
+import warp as wp
+
+from turgor.contact.features.search import candidates as nearby
+from turgor.contact.features.search.candidates import EDGE_EDGE, VERTEX_FACE
+from turgor.contact.geometry import closest_fast
+from turgor.kernel.numbers import Numbers, at
+
+__all__ = ["kernels"]
+
+
+@functools.cache
+def kernels(n: Numbers) -> SimpleNamespace:
+    """bound_faces, collect_faces, collect_edges (3D)."""
+    real, vec, dim, face = n.real, n.vec, n.dim, n.face
+    near = closest_fast.kernels(n)
+    shared = nearby.kernels(n)
+    add, face_distance, flat = shared.add, shared.face_distance, shared.flat
+
+    @n.kernel(__name__)
+    def bound_faces(
+        points: wp.array(dtype=vec),
+        faces: wp.array(dtype=face),
+        lowers: wp.array(dtype=wp.vec3f),
+        uppers: wp.array(dtype=wp.vec3f),
+    ):
+        """Boxes of the faces for the BVH."""
+        i = at(wp.tid())
+        f = faces[i]
+        a = flat(points[at(f[0])])
+        b = flat(points[at(f[1])])
+        lowest = wp.min(a, b)
+        highest = wp.max(a, b)
+        if wp.static(dim == 3):
+            c = flat(points[at(f[2])])
+            lowest = wp.min(lowest, c)
+            highest = wp.max(highest, c)
+        lowers[i] = lowest
+        uppers[i] = highest
+
+    @wp.func
+    def outside(p: vec, slack: real, low: vec, high: vec) -> bool:
+        for axis in range(dim):
+            if p[axis] + slack < low[axis] or p[axis] - slack > high[axis]:
+                return True
+        return False
+
+    @n.kernel(__name__)
+    def collect_faces(
+        bvh: wp.uint64,
+        points: wp.array(dtype=vec),
+        faces: wp.array(dtype=face),
+        point_start: wp.array(dtype=int),
+        point_end: wp.array(dtype=int),
+        low: wp.array(dtype=vec),
+        high: wp.array(dtype=vec),
+        thickness: wp.array(dtype=real),
+        pair_count: wp.array(dtype=int),
+        pairs: wp.array(dtype=wp.vec2i),
+        by_tree: wp.array(dtype=int),
+        margin: wp.array(dtype=real),
+        across: wp.array(dtype=vec),
+        near_end: wp.array(dtype=real),
+        far_end: wp.array(dtype=real),
+        count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        asleep: wp.array(dtype=real),
+        pressing: wp.array(dtype=real),
+        overflow: wp.array(dtype=int),
+    ):
+        """Points of each body of a pair near faces of the other."""
+        pair, lane = wp.tid()
+        if pair < wp.min(pair_count[0], pairs.shape[0]) and by_tree[pair] != 0:
+            ids = pairs[pair]
+            sides = 2
+            if ids[0] == ids[1]:
+                sides = 1
+            skin = thickness[ids[0]] + thickness[ids[1]]
+            within = margin[pair] + skin
+            for side in range(sides):
+                a = ids[side]
+                b = ids[1 - side]
+                root = wp.bvh_get_group_root(bvh, b)
+                lowest = low[b]
+                highest = high[b]
+                reach = wp.vec3f(float(within) * 1.00001)
+                d = across[pair]
+                bar = near_end[pair] - within
+                if side == 1:
+                    d = -d
+                    bar = -far_end[pair] - within
+                for i in range(point_start[a] + lane, point_end[a], wp.block_dim()):
+                    p = points[at(i)]
+                    if wp.dot(d, p) >= bar and not outside(p, within, lowest, highest):
+                        centre = flat(p)
+                        query = wp.bvh_query_aabb(bvh, centre - reach, centre + reach, root)
+                        found = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language)
+                        while wp.bvh_query_next(query, found):
+                            f = faces[at(found)]
+                            mine = f[0] == i or f[1] == i
+                            if wp.static(dim == 3):
+                                mine = mine or f[2] == i
+                            if not mine:
+                                gap = face_distance(p, f, points)
+                                if gap <= within:
+                                    add(
+                                        pair,
+                                        i,
+                                        found,
+                                        VERTEX_FACE,
+                                        gap - skin,
+                                        count,
+                                        candidates,
+                                        asleep,
+                                        pressing,
+                                        overflow,
+                                    )
+
+    found_by = SimpleNamespace(bound_faces=bound_faces, collect_faces=collect_faces)
+    if dim == 2:
+        return found_by
+
+    @n.kernel(__name__)
+    def collect_edges(
+        bvh: wp.uint64,
+        points: wp.array(dtype=vec),
+        edges: wp.array(dtype=wp.vec4i),
+        edge_start: wp.array(dtype=int),
+        face_edges: wp.array(dtype=face),
+        low: wp.array(dtype=vec),
+        high: wp.array(dtype=vec),
+        thickness: wp.array(dtype=real),
+        pair_count: wp.array(dtype=int),
+        pairs: wp.array(dtype=wp.vec2i),
+        by_tree: wp.array(dtype=int),
+        margin: wp.array(dtype=real),
+        across: wp.array(dtype=vec),
+        near_end: wp.array(dtype=real),
+        far_end: wp.array(dtype=real),
+        count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        asleep: wp.array(dtype=real),
+        pressing: wp.array(dtype=real),
+        overflow: wp.array(dtype=int),
+    ):
+        """Edges of the first body of a pair near edges of the second, found through the faces that own them."""
+        pair, lane = wp.tid()
+        if pair < wp.min(pair_count[0], pairs.shape[0]) and by_tree[pair] != 0:
+            ids = pairs[pair]
+            a = ids[0]
+            b = ids[1]
+            skin = thickness[a] + thickness[b]
+            within = margin[pair] + skin
+            root = wp.bvh_get_group_root(bvh, b)
+            lowest = low[b]
+            highest = high[b]
+            reach = wp.vec3f(float(within) * 1.00001)
+            d = across[pair]
+            bar = near_end[pair] - within
+            for e in range(edge_start[a] + lane, edge_start[a + 1], wp.block_dim()):
+                mine = edges[at(e)]
+                p = points[at(mine[0])]
+                q = points[at(mine[1])]
+                middle = real(0.5) * (p + q)
+                if wp.max(wp.dot(d, p), wp.dot(d, q)) >= bar and not outside(
+                    middle, within + real(0.5) * wp.length(q - p), lowest, highest
+                ):
+                    p3 = flat(p)
+                    q3 = flat(q)
+                    low_end = wp.min(p, q)
+                    high_end = wp.max(p, q)
+                    query = wp.bvh_query_aabb(bvh, wp.min(p3, q3) - reach, wp.max(p3, q3) + reach, root)
+                    found = int(0)  # noqa: RUF046, UP018
+                    while wp.bvh_query_next(query, found):
+                        owned = face_edges[at(found)]
+                        for k in range(3):
+                            other = owned[k]
+                            if other >= 0 and (a != b or other > e):
+                                its = edges[at(other)]
+                                shares = its[0] == mine[0] or its[0] == mine[1]
+                                shares = shares or its[1] == mine[0] or its[1] == mine[1]
+                                if not shares:
+                                    r = points[at(its[0])]
+                                    s = points[at(its[1])]
+                                    off = wp.max(wp.max(low_end - wp.max(r, s), wp.min(r, s) - high_end), vec())
+                                    if wp.dot(off, off) <= within * within:  # between the boxes of the two
+                                        _s, _t, gap = near.segments(p, q, r, s)
+                                        size = wp.length(gap)
+                                        if size <= within:
+                                            add(
+                                                pair, e, other, EDGE_EDGE, size - skin, count, candidates, asleep,
+                                                pressing, overflow,
+                                            )  # fmt: skip
+
+    found_by.collect_edges = collect_edges
+    return found_by

@@ -1,0 +1,167 @@
+"""Collision particles that look for the closest features of two soft bodies (B10; Martin 2009, 5.2.1).
+
+A particle rests in the middle of a feature. The cost of a place is the sum of 1/d² over the particles of the same body
+less twice the sum over those of the other body; it moves to the cheapest neighbouring feature or stays. Rounds end when
+fewer than four particles of the pair moved, or after ten. Particles move one after the other: each move then lowers
+the sum of all pairs' costs, so they do settle; moving all at once, half of them would swing to and fro for ever.
+
+A place that a particle of the same body has is no place to go, as 1/d² says. Attraction does not grow within a quarter
+of an edge: two particles of touching bodies would never let go of each other again.
+"""
+
+import functools
+from types import SimpleNamespace
+
+import warp as wp
+
+from turgor.kernel.numbers import Numbers, at
+
+__all__ = ["BLOCK", "ROUNDS", "STILL", "kernels"]
+
+ROUNDS = 10
+STILL = 4  # a pair goes on while at least so many particles move
+ATTRACTION = 2.0
+CORE = 0.25  # of an edge: attraction does not grow within this distance
+BLOCK = 32  # GPU threads for a pair: each tries a neighbour
+
+
+@functools.cache
+def kernels(n: Numbers) -> SimpleNamespace:
+    """`place_particles` where their features are now, then `move_particles`."""
+    real, vec = n.real, n.vec
+    core = wp.constant(real(CORE))
+    attraction = wp.constant(real(ATTRACTION))
+    rounds_limit = wp.constant(ROUNDS)
+    still = wp.constant(STILL)
+    none = wp.constant(0x7FFFFFFF)
+
+    @wp.func
+    def middle(corners: wp.vec3i, shift: int, x: wp.array(dtype=vec)) -> vec:
+        """Average of a feature's corners; `shift` leads to the world."""
+        total = x[at(corners[0] + shift)]
+        if corners[1] < 0:
+            return total
+        total += x[at(corners[1] + shift)]
+        if corners[2] < 0:
+            return real(0.5) * total
+        return (total + x[at(corners[2] + shift)]) / real(3.0)
+
+    @n.kernel(__name__)
+    def place_particles(
+        lanes: wp.vec2i,  # the grid: a thread takes every so manieth pair and particle
+        pair_count: wp.array(dtype=int),
+        found: wp.array(dtype=int),  # pairs whose spheres meet
+        starts: wp.array(dtype=int),  # first particle of each pair, one world; one more at the end
+        corners: wp.array(dtype=wp.vec3i),
+        points_per_world: int,
+        x: wp.array(dtype=vec),
+        place: wp.array(dtype=int),
+        position: wp.array(dtype=vec),
+    ):
+        row, column = wp.tid()
+        pairs = starts.shape[0] - 1
+        for slot in range(row, wp.min(pair_count[0], found.shape[0]), lanes[0]):
+            world = found[slot] // pairs
+            p = found[slot] % pairs
+            base = world * starts[pairs]
+            for i in range(base + starts[p] + column, base + starts[p + 1], lanes[1]):
+                position[at(i)] = middle(corners[at(place[at(i)])], world * points_per_world, x)
+
+    @wp.func
+    def cost(
+        spot: vec,
+        feature: int,
+        me: int,
+        first: int,
+        own_first: int,
+        own_last: int,
+        last: int,
+        nearest2: real,
+        place: wp.array(dtype=int),
+        position: wp.array(dtype=vec),
+    ) -> real:
+        """Of resting at `spot`; the particles first .. last of the pair, of which own_first .. own_last are its own."""
+        total = real(0.0)
+        for j in range(first, own_first):
+            arm = position[at(j)] - spot
+            total -= attraction / wp.max(wp.dot(arm, arm), nearest2)
+        for j in range(own_last, last):
+            arm = position[at(j)] - spot
+            total -= attraction / wp.max(wp.dot(arm, arm), nearest2)
+        for j in range(own_first, own_last):
+            if j != me:
+                if place[at(j)] == feature:
+                    return real(1.0e30)
+                arm = position[at(j)] - spot
+                total += real(1.0) / wp.max(wp.dot(arm, arm), real(1.0e-6) * nearest2)
+        return total
+
+    @n.kernel(__name__)
+    def move_particles(
+        lanes: int,
+        pair_count: wp.array(dtype=int),
+        found: wp.array(dtype=int),
+        pairs_bodies: wp.array(dtype=wp.vec2i),
+        counts: wp.array(dtype=wp.vec2i),  # particles on the first and on the second body
+        starts: wp.array(dtype=int),
+        corners: wp.array(dtype=wp.vec3i),
+        neighbour_start: wp.array(dtype=int),
+        neighbours: wp.array(dtype=int),
+        points_per_world: int,
+        bodies: int,
+        edge_size: wp.array(dtype=real),
+        x: wp.array(dtype=vec),
+        place: wp.array(dtype=int),
+        position: wp.array(dtype=vec),
+        progress: wp.array(dtype=wp.vec2i),  # rounds made, and particles that moved in the last one
+    ):
+        """One block per pair. All its threads reach the same decision and write it: none has to wait for another."""
+        row, thread = wp.tid()
+        width = wp.block_dim()
+        pairs = starts.shape[0] - 1
+        for slot in range(row, wp.min(pair_count[0], found.shape[0]), lanes):
+            world = found[slot] // pairs
+            p = found[slot] % pairs
+            first = world * starts[pairs] + starts[p]
+            last = first + counts[p][0] + counts[p][1]
+            edge_a = edge_size[world * bodies + pairs_bodies[p][0]]
+            edge_b = edge_size[world * bodies + pairs_bodies[p][1]]
+            near = core * wp.max(edge_a, edge_b)
+            rounds = wp.int32(0)
+            moved = wp.int32(still)
+            while moved >= still and rounds < rounds_limit:
+                moved = wp.int32(0)
+                for i in range(first, last):
+                    own_first = first
+                    own_last = first + counts[p][0]
+                    if i >= own_last:
+                        own_first = own_last
+                        own_last = last
+                    here = place[at(i)]
+                    around = neighbour_start[at(here)]
+                    # 0: stay; c > 0: go to the neighbour before c
+                    choice = wp.int32(0)
+                    least = real(1.0e30)
+                    for c in range(thread, neighbour_start[at(here + 1)] - around + 1, width):
+                        there = here
+                        spot = position[at(i)]
+                        if c > 0:
+                            there = neighbours[at(around + c - 1)]
+                            spot = middle(corners[at(there)], world * points_per_world, x)
+                        price = cost(spot, there, i, first, own_first, own_last, last, near * near, place, position)
+                        if price < least:
+                            least = price
+                            choice = c
+                    cheapest = wp.tile_extract(wp.tile_min(wp.tile(least)), 0)
+                    if least > cheapest:
+                        choice = none
+                    choice = wp.tile_extract(wp.tile_min(wp.tile(choice)), 0)
+                    if choice > 0:
+                        there = neighbours[at(around + choice - 1)]
+                        place[at(i)] = there
+                        position[at(i)] = middle(corners[at(there)], world * points_per_world, x)
+                        moved += 1
+                rounds += 1
+            progress[slot] = wp.vec2i(rounds, moved)
+
+    return SimpleNamespace(middle=middle, place_particles=place_particles, move_particles=move_particles)

@@ -1,0 +1,336 @@
+"""Points that are inside a bounding object: cut the movement, push out, split the velocity and scale each part (C4).
+
+The paper has no reaction. Here the opposite impulse goes to the other body: to a rigid one at the place of the point,
+to all points of a soft one in proportion to their masses, so that it moves as a whole. Momentum is kept; of soft bodies
+angular momentum only as far as the impulse points to the middle of the mass, which it does for balls.
+
+All contacts of a pass act at once. So that together they do not add energy, each gets a share of the bodies that
+take part in several (mass splitting): each part collides for itself, and the parts of a body are joined afterwards,
+which can only lose energy. A single contact gets all, and is exact. Bodies that are bounced and bounce others in one
+pass are halved; two passes, one per order of the pair, keep this to chains of three.
+"""
+
+import functools
+from types import SimpleNamespace
+
+import warp as wp
+
+from turgor.contact.matyka2003 import bounds
+from turgor.contact.matyka2003 import objects as bounding_shapes
+from turgor.kernel.numbers import Numbers, at
+from turgor.rigid import impulse, motion
+
+__all__ = ["PUSH_RATE", "kernels"]
+
+PUSH_RATE = 1.0  # 1/s: what overlaps is pushed out by at most this share of the object's smallest half axis per second
+SLOWEST_BOUNCE = 0.1  # m/s
+DEEP = 0.25  # of the smallest half axis: deeper points leave with their body, the way of its middle
+
+
+@functools.cache
+def kernels(n: Numbers) -> SimpleNamespace:
+    """In the order of a pass: begin_pass, find_contacts, solve, apply; then spread, once."""
+    real, vec, spin_type = n.real, n.vec, n.spin
+    shapes, measured = bounding_shapes.kernels(n), bounds.kernels(n)
+    Bodies, Objects = measured.Bodies, measured.Objects
+    touch, inside, way_out, middle_out = shapes.touch, shapes.inside, shapes.way_out, shapes.middle_out
+    turning, push = motion.kernels(n), impulse.kernels(n)
+    rotate, rotate_back = turning.rotate, turning.rotate_back
+    inertia, cross, swing, turn_by, mobility = push.inertia, push.cross, push.swing, push.turn_by, push.mobility
+    bounce_speed = wp.constant(real(SLOWEST_BOUNCE))
+    push_rate = wp.constant(real(PUSH_RATE))
+    deep = wp.constant(real(DEEP))
+
+    @wp.struct
+    class Movers:
+        """All that contact can move, and how it rubs."""
+
+        points: wp.array(dtype=vec)  # soft vertices, then points of rigid bodies
+        v: wp.array(dtype=vec)  # of the soft vertices, as are the next two
+        move: wp.array(dtype=vec)
+        inverse_mass: wp.array(dtype=real)
+        friction: wp.array(dtype=real)  # of the soft bodies
+        restitution: wp.array(dtype=real)
+        drift: wp.array(dtype=vec)  # m and m/s: what contact does to a soft body as a whole
+        kick: wp.array(dtype=vec)
+        x: wp.array(dtype=vec)  # rigid bodies
+        rigid_v: wp.array(dtype=vec)
+        angular: wp.array(dtype=spin_type)
+        spin: wp.array(dtype=spin_type)
+        rigid_mass: wp.array(dtype=real)  # inverse
+        world_inertia: wp.array(dtype=inertia)  # inverse
+        push_move: wp.array(dtype=vec)
+        push_turn: wp.array(dtype=spin_type)
+        rigid_friction: wp.array(dtype=real)
+        rigid_restitution: wp.array(dtype=real)
+
+    @wp.struct
+    class Contacts:
+        """The contacts of both passes, and what is counted in one pass."""
+
+        count: wp.array(dtype=int)  # (2,): of all, and of the first pass
+        capacity: int
+        point: wp.array(dtype=int)
+        pair: wp.array(dtype=wp.vec2i)  # body of the point, body of the object
+        normal: wp.array(dtype=vec)
+        depth: wp.array(dtype=real)  # m
+        weight: wp.array(dtype=real)  # kg: share of the object's body in proportion to it
+        impulse: wp.array(dtype=vec)  # N s, on the point
+        shift: wp.array(dtype=vec)  # kg m, on the point: what moves it out
+        hits: wp.array(dtype=int)  # contacts of a soft point
+        body_hits: wp.array(dtype=int)  # contacts of a body's points
+        body_weight: wp.array(dtype=real)  # contacts of its object
+
+    @wp.func
+    def shared(a: real, b: real) -> real:
+        """Friction: geometric mean; a body without one takes the other's; both without: 0.5."""
+        if a < real(0.0) and b < real(0.0):
+            return real(0.5)
+        if a < real(0.0):
+            return b
+        if b < real(0.0):
+            return a
+        return wp.sqrt(a * b)
+
+    @wp.func
+    def body_velocity(m: Movers, objects: Objects, body: int, rigid: int, place: vec) -> vec:
+        """Of a body as a whole, at a place."""
+        if rigid >= 0:
+            return m.rigid_v[rigid] + swing(m.spin[rigid], place - m.x[rigid])
+        return objects.velocity[body]
+
+    @wp.func
+    def point_velocity(m: Movers, body: int, rigid: int, i: int) -> vec:
+        if rigid >= 0:
+            return m.rigid_v[rigid] + swing(m.spin[rigid], m.points[i] - m.x[rigid])
+        return m.v[i] + m.kick[body]
+
+    @n.kernel(__name__)
+    def begin_pass(contacts: Contacts):
+        b = wp.tid()
+        contacts.body_hits[b] = 0
+        contacts.body_weight[b] = real(0.0)
+        if b == 0:
+            contacts.count[1] = wp.min(contacts.count[0], contacts.capacity)
+
+    @n.kernel(__name__)
+    def find_contacts(
+        upwards: int,  # 1: pairs whose first body has the smaller number, 0: the others
+        lanes: int,
+        pair: wp.array(dtype=wp.vec2i),
+        pair_count: wp.array(dtype=int),
+        dt: wp.array(dtype=real),
+        bodies: Bodies,
+        objects: Objects,
+        m: Movers,
+        contacts: Contacts,
+        overflow: wp.array(dtype=int),
+    ):
+        """Points of a that end inside the object of b, or pass through it."""
+        k, lane = wp.tid()
+        if k >= pair_count[0]:
+            return
+        a = at(pair[k][0])
+        b = at(pair[k][1])
+        if int(a < b) != upwards:
+            return
+        h = dt[0]
+        ra = bodies.rigid[a]
+        rb = bodies.rigid[b]
+        shape = bodies.shape[b]
+        half = objects.half[b]
+        centre = objects.centre[b]
+        if rb < 0:
+            centre = centre + m.drift[b]
+        # a body that has its middle inside leaves as one, instead of being torn to all sides
+        sunk = False
+        way = vec()
+        if bodies.closed[a] != 0:
+            middle = objects.centre[a] - centre
+            if rb >= 0:
+                middle = rotate_back(objects.frame[b], middle)
+            if inside(shape, half, middle):
+                sunk = True
+                _, way = middle_out(shape, half, middle)
+        for p in range(bodies.start[a] + lane, bodies.end[a], lanes):
+            i = at(p)
+            place = m.points[i]
+            step = vec()
+            inverse = real(0.0)
+            if ra >= 0:
+                step = h * point_velocity(m, a, ra, i)
+                inverse = m.rigid_mass[ra]
+            else:
+                step = m.move[i] + m.drift[a]
+                inverse = m.inverse_mass[i]
+            relative = step - h * body_velocity(m, objects, b, rb, place)
+            end = place + step - centre
+            start = end - relative
+            if rb >= 0:
+                end = rotate_back(objects.frame[b], end)
+                start = rotate_back(objects.frame[b], start)
+            depth, normal = touch(shape, half, start, end)
+            if depth >= real(0.0) and (inverse > real(0.0) or objects.inverse_mass[b] > real(0.0)):
+                if sunk and depth > deep * wp.min(half):
+                    depth = way_out(shape, half, end, way)
+                    normal = way
+                if rb >= 0:
+                    normal = rotate(objects.frame[b], normal)
+                slot = wp.atomic_add(contacts.count, 0, 1)
+                if slot >= contacts.capacity:
+                    overflow[0] = 1
+                else:
+                    weight = real(1.0)
+                    if inverse > real(0.0):
+                        weight = real(1.0) / inverse
+                        if ra >= 0:
+                            weight = weight / real(bodies.end[a] - bodies.start[a])
+                    else:
+                        weight = real(1.0) / objects.inverse_mass[b]
+                    c = at(slot)
+                    contacts.point[c] = i
+                    contacts.pair[c] = wp.vec2i(a, b)
+                    contacts.normal[c] = normal
+                    contacts.depth[c] = depth
+                    contacts.weight[c] = weight
+                    wp.atomic_add(contacts.body_hits, a, 1)
+                    wp.atomic_add(contacts.body_weight, b, weight)
+                    if ra < 0:
+                        wp.atomic_add(contacts.hits, i, 1)
+
+    @wp.func
+    def side_mobility(m: Movers, inverse: real, rigid: int, place: vec, direction: vec) -> real:
+        if rigid >= 0:
+            return mobility(m.rigid_mass[rigid], m.world_inertia[rigid], place - m.x[rigid], direction)
+        return inverse
+
+    @n.kernel(__name__)
+    def solve(dt: wp.array(dtype=real), bodies: Bodies, objects: Objects, m: Movers, contacts: Contacts):
+        """The impulse of each contact, and how far it moves the point out; nothing is changed yet."""
+        c = wp.tid()
+        if c < contacts.count[1] or c >= wp.min(contacts.count[0], contacts.capacity):
+            return
+        h = dt[0]
+        i = at(contacts.point[c])
+        a = at(contacts.pair[c][0])
+        b = at(contacts.pair[c][1])
+        ra = bodies.rigid[a]
+        rb = bodies.rigid[b]
+        normal = contacts.normal[c]
+        place = m.points[i]
+        share_a = real(1.0)
+        inverse_a = real(0.0)
+        step = vec()
+        friction = real(0.0)
+        restitution = real(0.0)
+        velocity = point_velocity(m, a, ra, i)
+        if ra >= 0:
+            share_a = real(1.0) / real(contacts.body_hits[a])
+            step = h * velocity
+            friction = m.rigid_friction[ra]
+            restitution = m.rigid_restitution[ra]
+        else:
+            share_a = real(1.0) / real(contacts.hits[i])
+            inverse_a = m.inverse_mass[i]
+            step = m.move[i] + m.drift[a]
+            friction = m.friction[bodies.soft[a]]
+            restitution = m.restitution[bodies.soft[a]]
+        share_b = contacts.weight[c] / contacts.body_weight[b]
+        if rb >= 0:
+            friction = shared(friction, m.rigid_friction[rb])
+            restitution = wp.max(restitution, m.rigid_restitution[rb])
+        else:
+            friction = shared(friction, m.friction[bodies.soft[b]])
+            restitution = wp.max(restitution, m.restitution[bodies.soft[b]])
+        if contacts.body_weight[a] > real(0.0):
+            share_a = real(0.5) * share_a
+        if contacts.body_hits[b] > 0:
+            share_b = real(0.5) * share_b
+        other = body_velocity(m, objects, b, rb, place)
+        relative = velocity - other
+        easy = side_mobility(m, inverse_a, ra, place, normal) / share_a
+        easy += side_mobility(m, objects.inverse_mass[b], rb, place, normal) / share_b
+        approach = wp.dot(relative, normal)
+        size = real(0.0)
+        rub = vec()
+        if approach < real(0.0):
+            # the normal part is reflected (the paper says the tangent part) and scaled by the restitution
+            bounce = wp.max(restitution, real(0.0))
+            if approach > -bounce_speed:
+                bounce = real(0.0)
+            size = -(real(1.0) + bounce) * approach / easy
+            # the tangent part is scaled by what Coulomb's friction leaves of it
+            slide = relative - approach * normal
+            speed = wp.length(slide)
+            if speed > real(0.0):
+                slide = slide / speed
+                easy_slide = side_mobility(m, inverse_a, ra, place, slide) / share_a
+                easy_slide += side_mobility(m, objects.inverse_mass[b], rb, place, slide) / share_b
+                rub = -wp.min(friction * size, speed / easy_slide) * slide
+        # what this substep would add to the overlap is cut, what is there already is pushed out gently
+        gain = wp.max(-wp.dot(step - h * other, normal), real(0.0))
+        out = wp.min(contacts.depth[c], gain + h * push_rate * wp.min(objects.half[b]))
+        contacts.impulse[c] = size * normal + rub
+        contacts.shift[c] = (out / easy) * normal + h * rub
+
+    @wp.func
+    def push_rigid(m: Movers, rigid: int, place: vec, impulse: vec, shift: vec, normal: vec, h: real):
+        """A new velocity moves a rigid body in this very substep; only what is missing is made up."""
+        inverse = m.rigid_mass[rigid]
+        if inverse > real(0.0):
+            arm = place - m.x[rigid]
+            moment = cross(arm, impulse)
+            wp.atomic_add(m.rigid_v, rigid, inverse * impulse)
+            wp.atomic_add(m.angular, rigid, moment)
+            wp.atomic_add(m.spin, rigid, turn_by(m.world_inertia[rigid], moment))
+            rest = wp.dot(shift - h * impulse, normal)
+            if rest > real(0.0):
+                wp.atomic_add(m.push_move, rigid, (inverse * rest) * normal)
+                wp.atomic_add(m.push_turn, rigid, turn_by(m.world_inertia[rigid], cross(arm, rest * normal)))
+
+    @n.kernel(__name__)
+    def apply(dt: wp.array(dtype=real), bodies: Bodies, objects: Objects, m: Movers, contacts: Contacts):
+        """Equal and opposite, on both bodies."""
+        c = wp.tid()
+        if c < contacts.count[1] or c >= wp.min(contacts.count[0], contacts.capacity):
+            return
+        i = at(contacts.point[c])
+        a = at(contacts.pair[c][0])
+        b = at(contacts.pair[c][1])
+        impulse = contacts.impulse[c]
+        shift = contacts.shift[c]
+        normal = contacts.normal[c]
+        if bodies.rigid[a] >= 0:
+            push_rigid(m, bodies.rigid[a], m.points[i], impulse, shift, normal, dt[0])
+        else:
+            contacts.hits[i] = 0
+            if m.inverse_mass[i] > real(0.0):
+                wp.atomic_add(m.v, i, m.inverse_mass[i] * impulse)
+                wp.atomic_add(m.move, i, m.inverse_mass[i] * shift)
+                wp.atomic_add(objects.velocity, a, objects.inverse_mass[a] * impulse)
+        if bodies.rigid[b] >= 0:
+            push_rigid(m, bodies.rigid[b], m.points[i], -impulse, -shift, -normal, dt[0])
+        else:
+            inverse = objects.inverse_mass[b]
+            wp.atomic_add(m.kick, b, -(inverse * impulse))
+            wp.atomic_add(m.drift, b, -(inverse * shift))
+            wp.atomic_add(objects.velocity, b, -(inverse * impulse))
+
+    @n.kernel(__name__)
+    def spread(point_body: wp.array(dtype=int), m: Movers):
+        """What a soft body got as a whole goes to all its free points."""
+        i = wp.tid()
+        if m.inverse_mass[i] > real(0.0):
+            b = at(point_body[i])
+            m.v[i] = m.v[i] + m.kick[b]
+            m.move[i] = m.move[i] + m.drift[b]
+
+    return SimpleNamespace(
+        Movers=Movers,
+        Contacts=Contacts,
+        begin_pass=begin_pass,
+        find_contacts=find_contacts,
+        solve=solve,
+        apply=apply,
+        spread=spread,
+    )

@@ -1,0 +1,169 @@
+"""Records of the contact search and solver: bodies, walls, candidate pairs with up to four points, and old impulses."""
+
+import functools
+from types import SimpleNamespace
+
+import warp as wp
+
+from turgor.kernel.numbers import Numbers
+from turgor.rigid import impulse, motion
+
+__all__ = ["tables"]
+
+
+@functools.cache
+def tables(n: Numbers) -> SimpleNamespace:
+    """Warp structs."""
+    real, vec, spin_type = n.real, n.vec, n.spin
+    pose, inertia = motion.kernels(n).pose, impulse.kernels(n).inertia
+
+    mat = {
+        (2, "single"): wp.mat22f,
+        (2, "double"): wp.mat22d,
+        (3, "single"): wp.mat33f,
+        (3, "double"): wp.mat33d,
+    }[n.dim, n.precision]
+
+    @wp.struct
+    class Collider:
+        """What a body is made of; one entry per body of a world."""
+
+        kind: int  # turgor.contact.rigid.polytope: HULL, SPHERE, CAPSULE, MESH
+        first_piece: int
+        round: real  # m, radius around the points
+        reach: real  # m, from the centre of mass to the farthest point
+        middle: vec  # of the bounds of the points
+        half: vec
+        tree: wp.uint64  # of the pieces of a mesh
+
+    @wp.struct
+    class Piece:
+        """A convex piece: ranges of points, faces and edges."""
+
+        point_first: int
+        point_last: int
+        face_first: int
+        face_last: int
+        edge_first: int
+        edge_last: int
+        rough: int  # 0: a part of a smooth mesh, felt only with its faces
+        centre: vec
+
+    @wp.struct
+    class Face:
+        """A flat polygon: normal · x = offset, corners counter-clockwise seen from outside."""
+
+        normal: vec
+        offset: real
+        first: int
+        last: int
+
+    @wp.struct
+    class Edge:
+        """From `start` along `along`, with the normals of its two faces; right x left runs along it."""
+
+        start: vec
+        along: vec
+        left: vec
+        right: vec
+
+    # few arrays: functions get structs by value
+    @wp.struct
+    class Shapes:
+        """All colliders, in the principal frames of their bodies."""
+
+        collider: wp.array(dtype=Collider)
+        piece: wp.array(dtype=Piece)
+        point: wp.array(dtype=vec)
+        face: wp.array(dtype=Face)
+        corner: wp.array(dtype=vec)  # of faces
+        side: wp.array(dtype=vec)  # outward normal of the side that ends at a corner, in the plane of the face
+        edge: wp.array(dtype=Edge)
+        meshes: wp.array(dtype=wp.int32)  # the colliders that are meshes
+
+    @wp.struct
+    class Bodies:
+        """Of turgor.model.rigids."""
+
+        per_world: int
+        kind: wp.array(dtype=wp.int32)
+        skin: wp.array(dtype=real)
+        friction: wp.array(dtype=real)
+        restitution: wp.array(dtype=real)
+        inverse_mass: wp.array(dtype=real)
+        world_inertia: wp.array(dtype=inertia)
+        x: wp.array(dtype=vec)
+        q: wp.array(dtype=pose)
+        v: wp.array(dtype=vec)
+        angular: wp.array(dtype=spin_type)
+        spin: wp.array(dtype=spin_type)
+        push_move: wp.array(dtype=vec)
+        push_turn: wp.array(dtype=spin_type)
+
+    @wp.struct
+    class Walls:
+        """Of turgor.model.walls, as they will be at the end of the substep."""
+
+        count: int
+        normal: wp.array(dtype=vec)
+        point: wp.array(dtype=vec)
+        centre: wp.array(dtype=vec)
+        velocity: wp.array(dtype=vec)
+        spin: wp.array(dtype=spin_type)
+        friction: wp.array(dtype=real)
+        restitution: wp.array(dtype=real)
+
+    @wp.struct
+    class Pairs:
+        """Near pairs of this substep: body a and b (-1 - h: wall h); rows 4 i .. 4 i + points[i] are its points."""
+
+        capacity: int
+        count: wp.array(dtype=wp.int32)  # (1,) may be more than the capacity
+        overflow: wp.array(dtype=wp.int32)  # (1,) pairs there were when they did not fit, else 0
+        first: wp.array(dtype=wp.int32)  # per body: its pairs
+        number: wp.array(dtype=wp.int32)
+        a: wp.array(dtype=wp.int32)
+        b: wp.array(dtype=wp.int32)
+        part: wp.array(dtype=wp.int32)  # triangle of a mesh
+        points: wp.array(dtype=wp.int32)
+        normal: wp.array(dtype=vec)  # from b to a
+        friction: wp.array(dtype=real)
+        slack: wp.array(dtype=real)  # m, how deep it may be
+        arm_a: wp.array(dtype=vec)  # rows: from a's centre to the point
+        arm_b: wp.array(dtype=vec)
+        gap: wp.array(dtype=real)  # m
+        wanted: wp.array(dtype=real)  # m/s, least velocity along the normal
+        give: wp.array(dtype=real)  # kg, effective mass along the normal
+        slip: wp.array(dtype=real)  # kg, smallest effective mass across it
+        mark: wp.array(dtype=wp.int32)  # what made the point
+        impulse: wp.array(dtype=real)  # N s along the normal, so far
+        slide: wp.array(dtype=vec)  # N s of friction, so far
+        blow: wp.array(dtype=wp.int32)  # 1: an impact in this substep
+        pushed: wp.array(dtype=real)  # kg m of the removal of depth, so far
+
+    @wp.struct
+    class Kept:
+        """Impulses of the last substep."""
+
+        dt: wp.array(dtype=real)
+        first: wp.array(dtype=wp.int32)
+        number: wp.array(dtype=wp.int32)
+        b: wp.array(dtype=wp.int32)
+        part: wp.array(dtype=wp.int32)
+        points: wp.array(dtype=wp.int32)
+        mark: wp.array(dtype=wp.int32)
+        impulse: wp.array(dtype=real)
+        slide: wp.array(dtype=vec)
+
+    return SimpleNamespace(
+        mat=mat,
+        Collider=Collider,
+        Piece=Piece,
+        Face=Face,
+        Edge=Edge,
+        Shapes=Shapes,
+        Bodies=Bodies,
+        Walls=Walls,
+        Pairs=Pairs,
+        Kept=Kept,
+    )

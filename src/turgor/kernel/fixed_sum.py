@@ -1,0 +1,73 @@
+"""Sums in whole numbers: what many threads add up does not depend on their order."""
+
+import functools
+from types import SimpleNamespace
+
+import warp as wp
+
+from turgor.kernel.numbers import Numbers
+
+__all__ = ["kernels"]
+
+UNIT = 2.0**-40  # m/s: sums reach 8e6 m/s
+
+
+@functools.cache
+def kernels(n: Numbers) -> SimpleNamespace:
+    """Device functions; `sums` hold `dim` numbers per body for a vector, 1 or 3 for a turn."""
+    real, vec, spin_type, dim = n.real, n.vec, n.spin, n.dim
+    units = wp.constant(wp.float64(1.0 / UNIT))
+    unit = wp.constant(wp.float64(UNIT))
+    turns = 1 if dim == 2 else 3
+
+    if dim == 2:
+
+        @wp.func
+        def component(s: spin_type, d: int) -> real:
+            return s
+
+    else:
+
+        @wp.func
+        def component(s: spin_type, d: int) -> real:
+            return s[d]
+
+    @wp.func
+    def in_units(value: real) -> wp.int64:
+        """In units, rounded."""
+        return wp.int64(wp.rint(wp.float64(value) * units))
+
+    @wp.func
+    def add_move(sums: wp.array(dtype=wp.int64), body: int, value: vec):
+        for d in range(wp.static(dim)):
+            wp.atomic_add(sums, body * wp.static(dim) + d, in_units(value[d]))
+
+    @wp.func
+    def add_turn(sums: wp.array(dtype=wp.int64), body: int, value: spin_type):
+        for d in range(wp.static(turns)):
+            wp.atomic_add(sums, body * wp.static(turns) + d, in_units(component(value, d)))
+
+    @wp.func
+    def taken_move(sums: wp.array(dtype=wp.int64), body: int) -> vec:
+        """The sum, which is zero afterwards."""
+        out = vec()
+        for d in range(wp.static(dim)):
+            out[d] = real(wp.float64(sums[body * wp.static(dim) + d]) * unit)
+            sums[body * wp.static(dim) + d] = wp.int64(0)
+        return out
+
+    if dim == 2:
+
+        @wp.func
+        def taken_turn(sums: wp.array(dtype=wp.int64), body: int) -> spin_type:
+            out = real(wp.float64(sums[body]) * unit)
+            sums[body] = wp.int64(0)
+            return out
+
+    else:
+
+        @wp.func
+        def taken_turn(sums: wp.array(dtype=wp.int64), body: int) -> spin_type:
+            return taken_move(sums, body)
+
+    return SimpleNamespace(add_move=add_move, add_turn=add_turn, taken_move=taken_move, taken_turn=taken_turn)

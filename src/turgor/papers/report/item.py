@@ -1,0 +1,23 @@
+"""One thing of a paper that the report reproduces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from turgor.papers.report.blocks import Block
+
+__all__ = ["Item"]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A figure, a table or a section of a paper."""
+
+    key: str  # anchor in the page, such as "2004-figure-4"
+    paper: str  # "2003" | "2004" | "2007" | "2009"
+    where: str  # "Figure 4", "Section 6.3"
+    title: str  # as in Text: `code` and **bold**
+    command: str  # what a reader types to see it, a `turgor ...` that works as it stands
+    run: Callable[[bool], Sequence[Block]]  # run(quick) -> what it shows; quick: less of everything, in seconds
+    requirements: tuple[str, ...] = ()  # ids of docs/requirements.md

@@ -1,0 +1,75 @@
+"""The requirements of docs/requirements.md with the tests that cover them, as tools/requirements has written them."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from turgor.papers.report.blocks import Block, Text
+from turgor.papers.report.item import Item
+
+__all__ = ["blocks", "load"]
+
+
+def load() -> dict[str, Any]:
+    """date, sections (letter, title) and requirements (id, text, tests: name, cases passed, skipped and failed)."""
+    text = (resources.files("turgor.papers") / "data" / "requirements.json").read_text(encoding="utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return data
+
+
+def blocks(items: Sequence[Item] = ()) -> list[Block]:
+    """A table per paper, each row with the anchor `req-ID`; `items` are linked from the requirements that they show."""
+    data = load()
+    ran = f"the last full run of the tests, {data['date']}" if data["date"] else "no full run of the tests yet"
+    note = (
+        f"Each test carries the ids that it covers. Results: {ran}. A full run fails where an id has no passing test."
+    )
+    found: list[Block] = [Text(note)]
+    for letter, title in data["sections"].items():
+        rows = [row for row in data["requirements"] if row["id"].startswith(letter)]
+        found.append(_Table(title, rows, {row["id"]: _shown_by(row["id"], items) for row in rows}))
+    return found
+
+
+def _shown_by(name: str, items: Sequence[Item]) -> list[Item]:
+    return [item for item in items if name in item.requirements]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The requirements of one paper."""
+
+    title: str
+    rows: Sequence[Mapping[str, Any]]
+    shown_by: Mapping[str, Sequence[Item]]
+
+    def html(self) -> str:
+        head = "".join(f'<th scope="col">{cell}</th>' for cell in ("id", "what", "tests", "shown above"))
+        body = "".join(map(self._row, self.rows))
+        table = f'<table class="requirements"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        return f'<h3>{html.escape(self.title)}</h3><div class="scroll">{table}</div>'
+
+    def _row(self, row: Mapping[str, Any]) -> str:
+        name, tests = html.escape(row["id"]), row["tests"]
+        links = "<br>".join(
+            f'<a href="#{html.escape(item.key)}">{item.paper} {html.escape(item.where)}</a>'
+            for item in self.shown_by[row["id"]]
+        )
+        count = {key: sum(test[key] for test in tests) for key in ("passed", "skipped", "failed")}
+        lines = "".join(f"<li><code>{html.escape(test['name'])}</code>: {_result(test)}</li>" for test in tests)
+        names = f"{len(tests)} test{'s' if len(tests) > 1 else ''}: {_result(count)}"
+        cell = f"<details><summary>{names}</summary><ul>{lines}</ul></details>" if tests else "none"
+        return (
+            f'<tr id="req-{name}"><th scope="row">{name}</th><td>{html.escape(row["text"])}</td>'
+            f"<td>{cell}</td><td>{links}</td></tr>"
+        )
+
+
+def _result(count: Mapping[str, Any]) -> str:
+    """`3 passed, 1 skipped`."""
+    return ", ".join(f"{count[key]} {key}" for key in ("passed", "skipped", "failed") if count[key]) or "not run"

@@ -1,0 +1,101 @@
+"""A simulation as recorders and viewers see it: the layout once, then a frame per time."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from turgor.model.rigids import swing
+from turgor.model.rotations import matrices_of
+from turgor.output.frame import BodyLayout, Frame, Layout, WallLayout, WallPose
+from turgor.scene.data import SoftBody
+from turgor.scene.walls import Container, Ground, Plane, Wall
+
+if TYPE_CHECKING:
+    from turgor.simulation.simulation import Simulation
+
+__all__ = ["frame_of", "layout_of"]
+
+
+def layout_of(sim: Simulation) -> Layout:
+    """What does not change from frame to frame."""
+    bodies = []
+    for body, start in zip(sim.model.bodies, sim.model.starts, strict=False):
+        shape = body.shape
+        kind = "soft" if isinstance(body, SoftBody) else "cloth"
+        count = len(shape.vertices)
+        bodies.append(BodyLayout(body.name, kind, int(start), count, shape.faces, shape.uv, body.color))
+    start = sim.vertices
+    for rigid in sim.model.rigids.bodies:
+        shape = rigid.shape
+        bodies.append(BodyLayout(rigid.name, "rigid", start, len(shape.vertices), shape.faces, None, rigid.color))
+        start += len(shape.vertices)
+    walls = tuple(_wall_layout(wall, sim.scene.dim) for wall in sim.scene.walls)
+    return Layout(sim.scene.name, sim.scene.dim, sim.settings.fps, tuple(bodies), walls)
+
+
+def frame_of(sim: Simulation) -> Frame:
+    """The first world now."""
+    sim.measure()
+    count = len(sim.model.parts)
+    gas = np.array([isinstance(body, SoftBody) and body.gas is not None for body in sim.model.bodies], bool)
+
+    def first_world(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return np.asarray(values if sim.worlds == 1 else values[0])
+
+    unknown = np.full(len(sim.model.rigids.bodies), math.nan)
+    rigid_positions, rigid_velocities = _rigid_points(sim)
+
+    def per_body(array: Any) -> npt.NDArray[np.float64]:
+        return np.append(np.where(gas, np.asarray(array.numpy()[:count], np.float64), math.nan), unknown)
+
+    return Frame(
+        index=sim.frame_index,
+        time=sim.time,
+        positions=np.concatenate([first_world(sim.positions), rigid_positions]),
+        velocities=np.concatenate([first_world(sim.velocities), rigid_velocities]),
+        volumes=per_body(sim.state.volume),
+        pressures=per_body(sim.state.pressure),
+        walls=_wall_poses(sim),
+    )
+
+
+def _rigid_points(sim: Simulation) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """(points, dim) m and m/s: the vertices of all rigid bodies of the first world, as RigidView gives them."""
+    rigids = sim.model.rigids
+    places, speeds, spins = (
+        np.asarray(a.numpy()[: rigids.count], np.float64) for a in (rigids.x, rigids.v, rigids.spin)
+    )
+    turns = matrices_of(np.asarray(rigids.q.numpy()[: rigids.count], np.float64))
+    positions, velocities = [np.zeros((0, sim.scene.dim))], [np.zeros((0, sim.scene.dim))]
+    for index, points in enumerate(rigids.shape_points):
+        arms = points @ turns[index].T
+        positions.append(arms + places[index] + sim.model.anchor)
+        velocities.append(swing(spins[index], arms) + speeds[index])
+    return np.concatenate(positions), np.concatenate(velocities)
+
+
+def _wall_layout(wall: Wall, dim: int) -> WallLayout:
+    if isinstance(wall, Container):
+        return WallLayout(wall.name, "container", (), wall.size)
+    if isinstance(wall, Plane):
+        return WallLayout(wall.name, "plane", wall.normal, ())
+    assert isinstance(wall, Ground)
+    return WallLayout(wall.name, "ground", tuple(np.eye(dim)[-1].tolist()), ())
+
+
+def _wall_poses(sim: Simulation) -> tuple[WallPose, ...]:
+    walls = sim.model.walls
+    poses = []
+    for wall in walls.scene:
+        sides = walls.index[wall.name]
+        rotation = np.eye(sim.scene.dim)
+        place = walls.point.numpy()[sides[0]]
+        if isinstance(wall, Container):  # every second normal is one of its own axes
+            rotation = np.asarray(walls.normal.numpy()[sides[::2]], np.float64).T
+            place = walls.centre.numpy()[sides[0]]
+        poses.append(WallPose(np.asarray(place, np.float64) + sim.model.anchor, rotation))
+    return tuple(poses)

@@ -1,0 +1,167 @@
+"""The last stage of a substep in parts, for scenes in which bodies touch: kick, (contact), meet the walls, move."""
+
+import functools
+from types import SimpleNamespace
+
+import warp as wp
+
+from turgor.kernel.numbers import Numbers, at
+from turgor.solvers import integrate
+from turgor.solvers.plan import FINE, OVERFLOW
+
+__all__ = ["kernels"]
+
+
+@functools.cache
+def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger: bool) -> SimpleNamespace:
+    """The same update as `integrate.advance`, whose options these are."""
+    real, vec, spin_type = n.real, n.vec, n.spin
+    variant = f"{__name__}_{stages}{'v' if velocity_first else 'x'}{'c' if clears else ''}{'l' if ledger else ''}"
+    whole = integrate.kernels(n, stages, velocity_first, clears, ledger)
+    acceleration, meet_walls = whole.acceleration, whole.meet_walls
+
+    @n.kernel(variant)
+    def kick(
+        weight: real,
+        v: wp.array(dtype=vec),
+        v_stage: wp.array(dtype=vec),
+        x_slope: wp.array(dtype=vec),
+        v_slope: wp.array(dtype=vec),
+        f: wp.array(dtype=vec),
+        area: wp.array(dtype=vec),
+        body: wp.array(dtype=int),
+        inverse_mass: wp.array(dtype=real),
+        push: wp.array(dtype=real),
+        gravity: wp.array(dtype=vec),
+        drag: wp.array(dtype=real),
+        decay: wp.array(dtype=real),
+        dt: wp.array(dtype=real),
+        move: wp.array(dtype=vec),
+        v_start: wp.array(dtype=vec),
+        v_free: wp.array(dtype=vec),
+        dissipated: wp.array(dtype=wp.float64),
+    ):
+        """New velocities and the displacement they ask for; nothing moves yet. Pinned points are at rest."""
+        i = at(wp.tid())
+        h = dt[0]
+        m1 = inverse_mass[i]
+        velocity = vec()
+        asked = vec()
+        if m1 > real(0.0):
+            b = at(body[i])
+            v0 = v[i]
+            vs = v0
+            if wp.static(stages > 1):
+                vs = v_stage[i]
+            slope = weight * acceleration(f[i], area[i], vs, m1, push[b], gravity[b], drag[b])
+            drift = weight * vs
+            if wp.static(stages > 1):
+                slope += v_slope[i]
+                drift += x_slope[i]
+            velocity = v0 + h * slope
+            if wp.static(velocity_first):
+                drift = velocity
+            asked = h * drift
+            if decay[b] > real(0.0):  # Martin 2009's damping (B5)
+                kept = wp.exp(-decay[b] * h)
+                velocity = kept * velocity
+                if wp.static(ledger):
+                    dissipated[b] += wp.float64(real(0.5) * (real(1.0) - kept * kept) * wp.dot(v0, v0) / m1)
+        v_start[i] = v[i]
+        v[i] = velocity
+        v_free[i] = velocity
+        move[i] = asked
+        if wp.static(clears):
+            f[i] = vec()
+            area[i] = vec()
+
+    @n.kernel(variant)
+    def meet(
+        x: wp.array(dtype=vec),
+        v: wp.array(dtype=vec),
+        move: wp.array(dtype=vec),
+        v_start: wp.array(dtype=vec),
+        v_free: wp.array(dtype=vec),
+        body: wp.array(dtype=int),
+        inverse_mass: wp.array(dtype=real),
+        own_friction: wp.array(dtype=real),
+        own_restitution: wp.array(dtype=real),
+        wall_normal: wp.array(dtype=vec),
+        wall_point: wp.array(dtype=vec),
+        wall_centre: wp.array(dtype=vec),
+        wall_velocity: wp.array(dtype=vec),
+        wall_spin: wp.array(dtype=spin_type),
+        wall_friction: wp.array(dtype=real),
+        wall_restitution: wp.array(dtype=real),
+        dt: wp.array(dtype=real),
+        pressed: wp.array(dtype=vec),
+        dissipated: wp.array(dtype=wp.float64),
+        work: wp.array(dtype=wp.float64),
+    ):
+        """Velocities and displacements after the walls; and the normal of the wall that a point ends on, or zero."""
+        i = at(wp.tid())
+        m1 = inverse_mass[i]
+        against = vec()
+        if m1 > real(0.0):
+            b = at(body[i])
+            asked, velocity, loss, drive, hits = meet_walls(
+                x[i], move[i], v_start[i], v[i], v[i] - v_free[i], b, dt[0], own_friction, own_restitution,
+                wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
+            )  # fmt: skip
+            if hits > 0:
+                reach = wp.length(asked)
+                if wp.static(not velocity_first):
+                    reach += dt[0] * wp.length(v[i])
+                for w in range(wall_normal.shape[0]):
+                    off = wp.dot(x[i] + asked - wall_point[w], wall_normal[w])
+                    if off <= real(1.0e-3) * reach + wp.static(real(n.tiny)):
+                        against = wall_normal[w]
+            v[i] = velocity
+            move[i] = asked
+            if wp.static(ledger):
+                dissipated[b] += wp.float64(loss / m1)
+                work[b] += wp.float64(drive / m1)
+        pressed[i] = against
+
+    @n.kernel(variant)
+    def shift(
+        move: wp.array(dtype=vec),
+        scale: wp.array(dtype=real),
+        v_free: wp.array(dtype=vec),
+        wall_normal: wp.array(dtype=vec),
+        wall_point: wp.array(dtype=vec),
+        v: wp.array(dtype=vec),
+        x: wp.array(dtype=vec),
+    ):
+        """The displacement is made. Where contact has changed it after the walls, the walls have the last word."""
+        i = at(wp.tid())
+        there = x[i] + move[i]
+        if scale[i] < real(1.0) or wp.length_sq(v[i] - v_free[i]) > real(0.0):
+            for w in range(wall_normal.shape[0]):
+                there -= wp.min(wp.dot(there - wall_point[w], wall_normal[w]), real(0.0)) * wall_normal[w]
+        x[i] = there
+
+    @n.kernel(variant)
+    def tick(
+        dt: wp.array(dtype=real),
+        clock: wp.array(dtype=wp.float64),
+        planned: wp.array(dtype=int),
+        block: wp.array(dtype=int),
+        substeps: wp.array(dtype=int),
+        unfinished: wp.array(dtype=int),
+    ):
+        """One substep is done."""
+        clock[0] += wp.float64(dt[0])
+        substeps[0] += 1
+        block[0] -= 1
+        planned[0] -= 1
+        if planned[0] == 0:
+            unfinished[0] = 0
+
+    @n.kernel(variant)
+    def notice(overflow: wp.array(dtype=int), status: wp.array(dtype=int)):
+        """A contact buffer was too small: the frame has to be computed again with a larger one."""
+        if overflow[0] != 0 and status[0] == wp.static(FINE):
+            status[0] = wp.static(OVERFLOW)
+
+    return SimpleNamespace(kick=kick, meet=meet, shift=shift, tick=tick, notice=notice)

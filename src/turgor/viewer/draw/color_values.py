@@ -1,0 +1,200 @@
+"""The values that bodies can be coloured by: gauge pressure, stretch and speed; their range, and their colours."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from turgor.output.frame import Frame, Layout
+from turgor.record.look import RAMP
+from turgor.scene.data import Body, SoftBody
+
+if TYPE_CHECKING:
+    from turgor.viewer.draw.stage import Stage
+    from turgor.viewer.world.world import World
+
+__all__ = ["BANDS", "KINDS", "NONE", "Kind", "Measure", "Range", "band_colors", "band_of", "ramp"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+BANDS = 13  # an odd number: the middle band is about zero
+NONE = (0.70, 0.70, 0.70)  # colour of what has no value
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A value to colour by."""
+
+    title: str
+    unit: str  # in 3D
+    unit_2d: str
+    factor: float = 1.0  # from SI to the unit
+    signed: bool = False  # the range is the same to both sides of zero
+    least: float = 0.0  # smallest width of the range, SI
+    none: str = ""  # what is grey
+    share: float = 1.0  # of what is seen that is within the range; the rest has the colours of its ends
+
+
+KINDS = {
+    "pressure": Kind("Gauge pressure", "Pa", "N/m", least=1e-3, none="without gas"),
+    "stretch": Kind(
+        "Stretch of the springs", "%", "%", factor=100.0, signed=True, least=0.01, none="rigid", share=0.98
+    ),
+    "speed": Kind("Speed", "m/s", "m/s", least=1e-3),
+}
+
+
+def ramp(parts: npt.ArrayLike) -> FloatArray:
+    """(n, 3) colours of (n,) parts of the range, 0..1; grey where there is no value."""
+    parts = np.asarray(parts, np.float64)
+    known, knots = np.nan_to_num(np.clip(parts, 0.0, 1.0)), np.linspace(0.0, 1.0, len(RAMP))
+    colors = np.stack([np.interp(known, knots, RAMP[:, channel]) for channel in range(3)], axis=-1)
+    return np.where(np.isfinite(parts)[..., None], colors, NONE)
+
+
+def band_of(parts: FloatArray) -> IntArray:
+    """(n,) 0 .. BANDS - 1 of parts of the range; BANDS where there is no value."""
+    known = np.clip(np.nan_to_num(parts) * BANDS, 0, BANDS - 1).astype(np.int64)
+    return np.where(np.isfinite(parts), known, BANDS)
+
+
+def band_colors() -> FloatArray:
+    """(BANDS + 1, 3): of the bands, and of what has no value."""
+    return ramp([*np.linspace(0.0, 1.0, BANDS), math.nan])
+
+
+class Range:
+    """Low and high (SI) of what has been seen, rounded outwards to two digits. It grows."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
+        self.low = self.high = math.nan
+
+    def reset(self) -> None:
+        """Begin again with what is seen next."""
+        self.low = self.high = math.nan
+
+    def see(self, values: FloatArray) -> None:
+        """Grow so that the values are within."""
+        known = values[np.isfinite(values)]
+        if not len(known):
+            return
+        aside = (1.0 - self._kind.share) / 2.0
+        low, high = (float(value) for value in np.quantile(known, [aside, 1.0 - aside]))
+        if not self.low <= low <= high <= self.high:
+            self.low, self.high = self._rounded(min(low, _or(self.low, low)), max(high, _or(self.high, high)))
+
+    def _rounded(self, low: float, high: float) -> tuple[float, float]:
+        kind = self._kind
+        if kind.signed:
+            most = _up(max(-low, high, kind.least / 2.0), 2)
+            return -most, most
+        if kind is KINDS["speed"]:
+            return 0.0, _up(max(high, kind.least), 2)
+        width = max(high - low, kind.least, 0.02 * abs(high))
+        step = 10.0 ** (math.floor(math.log10(width)) - 1)
+        return math.floor(low / step) * step, math.ceil((low + width) / step) * step
+
+    def parts(self, values: FloatArray) -> FloatArray:
+        """Where in the range the values are, 0..1."""
+        return (values - self.low) / (self.high - self.low)
+
+
+def _or(value: float, other: float) -> float:
+    return other if math.isnan(value) else value
+
+
+def _up(value: float, digits: int) -> float:
+    """The next number of so many digits that is not less."""
+    step = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    return math.ceil(value / step - 1e-9) * step
+
+
+class Measure:
+    """Measures on what is drawn: the faces in 3D, the segments of the outlines in 2D."""
+
+    def __init__(self, stage: Stage, world: World) -> None:
+        self._layout, self._world = stage.layout, world
+        self.points, self.faces, self.face_body = _surface(stage)
+        if stage.layout.dim == 3:
+            self.corners, self.owner = self.points[self.faces], self.face_body
+        else:
+            self.corners, self.owner = _segments(stage.layout)
+        self._rest = self._rest_lengths()
+
+    def values(self, name: str, frame: Frame) -> FloatArray:
+        """(elements,) of faces or segments, SI; nan where there is none."""
+        if name == "pressure":
+            return self.gauge(frame)[self.owner]
+        if name == "speed":
+            speeds = np.linalg.norm(frame.velocities, axis=1)
+            return np.asarray(speeds[self.corners].mean(axis=1))
+        lengths = np.stack([_distance(frame.positions, a, b) for a, b in self._edges()], axis=1)
+        return np.asarray((lengths / self._rest - 1.0).mean(axis=1))
+
+    def gauge(self, frame: Frame) -> FloatArray:
+        """(bodies,) Pa (N/m in 2D) above ambient; nan for a body without gas."""
+        ambient = np.full(len(self._layout.bodies), math.nan)
+        for index, entry in enumerate(self._layout.bodies):
+            body = self._world.scene[entry.name]
+            if isinstance(body, SoftBody) and body.gas is not None:
+                ambient[index] = body.gas.ambient
+        return np.asarray(frame.pressures - ambient)
+
+    def per_body(self, values: FloatArray) -> FloatArray:
+        """(bodies,) means of the values of their elements; nan where there is none."""
+        known, count = np.isfinite(values), len(self._layout.bodies)
+        sums = np.bincount(self.owner[known], values[known], count)
+        numbers = np.bincount(self.owner[known], minlength=count)
+        return np.where(numbers > 0, sums / np.maximum(numbers, 1), math.nan)
+
+    def _edges(self) -> list[tuple[IntArray, IntArray]]:
+        pairs = [(0, 1), (1, 2), (2, 0)] if self._layout.dim == 3 else [(0, 1)]
+        return [(self.corners[:, a], self.corners[:, b]) for a, b in pairs]
+
+    def _rest_lengths(self) -> FloatArray:
+        """(elements, edges) m, as the engine has them: between the vertices of the shape; nan for rigid bodies."""
+        rest = np.full((self._layout.vertices, self._layout.dim), math.nan)
+        for entry in self._layout.bodies:
+            body = self._world.scene[entry.name]
+            if isinstance(body, Body):
+                rest[entry.start : entry.start + entry.count] = body.shape.vertices
+        return np.stack([_distance(rest, a, b) for a, b in self._edges()], axis=1)
+
+
+def _distance(points: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
+    return np.asarray(np.linalg.norm(points[first] - points[second], axis=1))
+
+
+def _segments(layout: Layout) -> tuple[IntArray, IntArray]:
+    """(segments, 2) vertices of a frame, and the body of each."""
+    parts = [np.asarray(body.faces, np.int64) + body.start for body in layout.bodies]
+    owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    return np.concatenate([np.zeros((0, 2), np.int64), *parts]), owner.astype(np.int64)
+
+
+def _surface(stage: Stage) -> tuple[IntArray, IntArray, IntArray]:
+    """All faces of the bodies: (points,) vertex of a frame that each point is, (faces, 3) points, (faces,) body.
+
+    As they are drawn, with sharp edges; a painted cloth without its paint.
+    """
+    layout = stage.layout
+    owner = np.repeat(np.arange(len(layout.bodies)), [body.count for body in layout.bodies])
+    parts = [(node.skin.vertices, node.skin.faces) for node in stage.nodes if node.skin.weights is None]
+    painted = {name for node in stage.nodes if node.skin.weights is not None for name in node.names}
+    parts += [
+        (np.arange(body.count) + body.start, np.asarray(body.faces, np.int64))
+        for body in layout.bodies
+        if body.name in painted
+    ]
+    starts = np.cumsum([0, *(len(vertices) for vertices, _ in parts)])
+    points = np.concatenate([np.zeros(0, np.int64), *(vertices for vertices, _ in parts)])
+    faces = np.concatenate(
+        [np.zeros((0, 3), np.int64), *(faces + start for (_, faces), start in zip(parts, starts, strict=False))]
+    )
+    return points, faces, owner[points[faces[:, 0]]] if len(faces) else np.zeros(0, np.int64)

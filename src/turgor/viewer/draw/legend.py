@@ -1,0 +1,74 @@
+"""The legend of colours by value, as a drawing in the tab."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from turgor.viewer.draw.color_values import BANDS, NONE, Kind, Range, band_colors, ramp
+
+if TYPE_CHECKING:
+    from turgor.viewer.draw.painter import Painter
+
+__all__ = ["legend_of", "numbers"]
+
+WIDTH, HEIGHT, MARGIN, TICKS = 300, 14, 26, 5
+CONTINUOUS = 60  # pieces that a ramp without bands is drawn of
+
+
+def numbers(kind: Kind, seen: Range) -> list[str]:
+    """What is written under the ramp, from low to high, in the unit of the kind."""
+    low, high = kind.factor * seen.low, kind.factor * seen.high
+    if not math.isfinite(high - low):
+        return []
+    digits = max(0, 2 - math.floor(math.log10((high - low) / (TICKS - 1))))
+    values = [round(float(value), digits) + 0.0 for value in np.linspace(low, high, TICKS)]
+    texts = [f"{value:{'+' if kind.signed and value else ''}.{digits}f}" for value in values]
+    texts = [(text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "−") for text in texts]
+    if kind.share < 1.0:
+        texts[0], texts[-1] = f"≤ {texts[0]}", f"≥ {texts[-1]}"
+    return texts
+
+
+def legend_of(painter: Painter) -> str:
+    """HTML: title and unit, the ramp as it is drawn, numbers, and what grey means."""
+    kind = painter.kind
+    unit = kind.unit if painter.dim == 3 else kind.unit_2d
+    texts = numbers(kind, painter.range)
+    grey = f'<span style="display:inline-block;width:.8em;height:.8em;background:{_code(list(NONE))}"></span>'
+    note = f"; {grey} {html.escape(kind.none)}" if painter.grey else ""
+    if not texts:
+        note = ": nothing here has it"
+    return (
+        '<div style="padding:0.3em 1em 0.2em 1em;font-size:0.85em">'
+        f"<div><b>{html.escape(kind.title)}</b> ({html.escape(unit)}){note}</div>"
+        f'<svg viewBox="0 0 {WIDTH + 2 * MARGIN} {HEIGHT + 24}" style="width:100%;display:block">'
+        f"{_bar(painter.banded)}{_scale(texts)}</svg></div>"
+    )
+
+
+def _bar(banded: bool) -> str:
+    colors = band_colors()[:BANDS] if banded else ramp(np.linspace(0.0, 1.0, CONTINUOUS))
+    wide = WIDTH / len(colors)
+    return "".join(
+        f'<rect x="{MARGIN + k * wide:.2f}" y="2" width="{wide + 0.3:.2f}" height="{HEIGHT}" fill="{_code(color)}"/>'
+        for k, color in enumerate(colors.tolist())
+    )
+
+
+def _scale(texts: list[str]) -> str:
+    parts = []
+    for k, text in enumerate(texts):
+        x = f"{MARGIN + k * WIDTH / (TICKS - 1):.1f}"
+        parts.append(f'<line x1="{x}" x2="{x}" y1="{HEIGHT + 2}" y2="{HEIGHT + 6}" stroke="currentColor"/>')
+        parts.append(
+            f'<text x="{x}" y="{HEIGHT + 18}" text-anchor="middle" font-size="11" fill="currentColor">{text}</text>'
+        )
+    return "".join(parts)
+
+
+def _code(color: list[float]) -> str:
+    return "#" + "".join(f"{round(255 * part):02x}" for part in color)

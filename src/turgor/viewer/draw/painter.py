@@ -1,0 +1,130 @@
+"""Paints the bodies by a value, like a plot of a finite element code.
+
+viser streams meshes of one colour only. So a value that a body has as a whole (pressure; in 2D the mean) becomes the
+colour of its node; a value of the faces is cut into bands, one mesh per band with the faces of all bodies that are in
+it, shown instead of the bodies. In 2D the segments of the outlines are coloured one by one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from turgor.output.frame import Frame
+from turgor.viewer.draw.color_values import BANDS, KINDS, Measure, Range, band_colors, band_of, ramp
+from turgor.viewer.draw.overlays import in_front
+from turgor.viewer.draw.skins import upright
+from turgor.viewer.draw.stage import rgb
+
+if TYPE_CHECKING:
+    from turgor.viewer.page.playground import Playground
+
+__all__ = ["Painter"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+OUTLINE = 8.0  # pixels
+
+
+class Painter:
+    """Colours one stage by one value."""
+
+    def __init__(self, playground: Playground, by: str) -> None:
+        assert playground.stage is not None
+        self._playground, self._stage = playground, playground.stage
+        self.by, self.kind = by, KINDS[by]
+        self.dim = self._stage.layout.dim
+        self.range = Range(self.kind)
+        self.measure = Measure(self._stage, playground.world)
+        alone = all(len(node.names) == 1 for node in self._stage.nodes)
+        self.banded = not alone or (self.dim == 3 and by != "pressure")
+        self._index = {body.name: number for number, body in enumerate(self._stage.layout.bodies)}
+        self.bands: dict[int, Any] = {}  # band -> node; BANDS: faces that have no value
+        self.grey = False  # whether something has no value
+        self._outlines: Any = None
+        self._finish: dict[str, Any] = {}
+
+    def show(self, frame: Frame) -> None:
+        """One more frame, atomically."""
+        values = self.measure.values(self.by, frame)
+        with self._playground.server.atomic():
+            self.range.see(values)
+            parts = self.range.parts(values)
+            self.grey = not np.isfinite(values).all()
+            if self.banded:
+                of_face = parts if self.dim == 3 else self.measure.per_body(parts)[self.measure.face_body]
+                self._show_bands(band_of(of_face), upright(frame.positions)[self.measure.points].astype(np.float32))
+            else:
+                self._color_nodes(ramp(self.measure.per_body(parts)))
+            if self.dim == 2 and self.by != "pressure":
+                self._show_outlines(frame, ramp(parts))
+
+    def set_finish(self, wireframe: bool, opacity: float | None) -> None:
+        """How the faces of the bands are drawn."""
+        self._finish = {"wireframe": wireframe, "opacity": opacity}
+        for handle in self.bands.values():
+            handle.wireframe, handle.opacity = wireframe, opacity
+
+    def close(self) -> None:
+        """The bodies look as before. Of a stage that is gone only the own nodes are taken away."""
+        for handle in self.bands.values():
+            handle.remove()
+        self.bands.clear()
+        if self._outlines is not None:
+            self._outlines.remove()
+            self._outlines = None
+        for node in self._stage.nodes:  # none, if it is gone
+            node.handle.color, node.handle.visible = rgb(node.skin.color), True
+
+    def _color_nodes(self, colors: FloatArray) -> None:
+        for node in self._stage.nodes:
+            red, green, blue = colors[self._index[node.names[0]]].tolist()
+            node.handle.color = rgb((red, green, blue))
+
+    def _show_bands(self, band: IntArray, points: npt.NDArray[np.float32]) -> None:
+        self._stage.set_visible(False)
+        order = np.argsort(band, kind="stable")
+        ends = np.searchsorted(band[order], np.arange(BANDS + 2))
+        place = np.zeros(len(points), np.int64)
+        for number in range(BANDS + 1):
+            faces = self.measure.faces[order[ends[number] : ends[number + 1]]]
+            used = np.zeros(len(points), bool)
+            used[faces] = True
+            kept = np.flatnonzero(used)
+            place[kept] = np.arange(len(kept))
+            self._show_band(number, points[kept], place[faces])
+
+    def _show_band(self, number: int, points: npt.NDArray[np.float32], faces: IntArray) -> None:
+        handle = self.bands.get(number)
+        if handle is not None:
+            handle.visible = len(faces) > 0
+            if len(faces):
+                handle.vertices, handle.faces = points, faces.astype(np.uint32)
+        elif len(faces):
+            solid = self.dim == 3
+            red, green, blue = band_colors()[number].tolist()
+            handle = self._playground.server.scene.add_mesh_simple(
+                f"/color-{number:02d}",
+                points,
+                faces,
+                color=rgb((red, green, blue)),
+                side="double" if any(node.skin.double for node in self._stage.nodes) else "front",
+                cast_shadow=solid,
+                receive_shadow=solid,
+                **self._finish,
+            )
+            self._playground.hands.make_draggable(handle, tuple(self._index))
+            self.bands[number] = handle
+
+    def _show_outlines(self, frame: Frame, colors: FloatArray) -> None:
+        ends = in_front(frame.positions[self.measure.corners], self._stage.layout, 0.001 * self._stage.radius)
+        inks = np.repeat((255.0 * colors).round().astype(np.uint8)[:, None], 2, axis=1)
+        if self._outlines is not None:
+            self._outlines.points, self._outlines.colors = ends.astype(np.float32), inks
+        elif len(ends):
+            self._outlines = self._playground.server.scene.add_line_segments(
+                "/color-outlines", ends, inks, thickness=OUTLINE, thickness_units="screen"
+            )

@@ -1,0 +1,203 @@
+"""What of a body is drawn: triangles between points that follow its vertices.
+
+A solid has one skin, whose vertices are doubled at sharp edges, so that they stay sharp under smooth shading. A 2D
+body is filled. viser streams plain meshes of one colour only, so a picture on a cloth is painted into its faces: one
+skin per colour of the picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from turgor.errors import SceneError
+from turgor.output.frame import BodyLayout
+from turgor.record.geometry import loops
+from turgor.record.look import flag_texture
+
+__all__ = ["Skin", "body_skins", "joined", "upright"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Color = tuple[float, float, float]
+
+CREASE = np.cos(np.radians(40.0))  # faces at a sharper angle do not share a vertex normal
+PAINTED_FACES = 6000  # a cloth with a picture is divided into about this many faces
+PAINTED_COLORS = 12  # colours that a picture is reduced to
+
+
+@dataclass(frozen=True)
+class Skin:
+    """Triangles of one colour; each of their points is one vertex, or a weighted mean of three."""
+
+    color: Color
+    faces: IntArray  # (m, 3)
+    vertices: IntArray  # (n,), or (n, 3) with weights; counted over the whole frame
+    weights: FloatArray | None = None  # (n, 3)
+    double: bool = False  # seen from both sides
+
+    def points(self, positions: FloatArray) -> npt.NDArray[np.float32]:
+        """(n, 3) m, from the (upright) positions of a frame."""
+        if self.weights is None:
+            return np.asarray(positions[self.vertices], np.float32)
+        return np.asarray(np.einsum("nk,nkj->nj", self.weights, positions[self.vertices]), np.float32)
+
+
+def upright(points: npt.ArrayLike) -> FloatArray:
+    """(n, dim) -> (n, 3): a 2D scene stands in the plane y = 0, as z is up."""
+    points = np.asarray(points, np.float64)
+    if points.shape[-1] == 3:
+        return points
+    result = np.zeros((*points.shape[:-1], 3))
+    result[..., 0], result[..., 2] = points[..., 0], points[..., 1]
+    return result
+
+
+def body_skins(body: BodyLayout, positions: FloatArray, color: Color, texture: str | None = None) -> list[Skin]:
+    """The skins of a body whose vertices are at `positions` (count, dim) when it is first drawn."""
+    own = np.arange(body.count) + body.start
+    if positions.shape[1] == 2:
+        return [Skin(color, _filled(body.faces, positions), own, double=True)]
+    if body.kind == "cloth" and body.uv is not None and texture != "none":
+        return _painted(body, color, texture)
+    if body.kind == "cloth":
+        return [Skin(color, np.asarray(body.faces, np.int64), own, double=True)]
+    faces, vertices = _creased(np.asarray(body.faces, np.int64), positions)
+    return [Skin(color, faces, vertices + body.start)]
+
+
+def joined(skins: Sequence[Skin]) -> Skin:
+    """Skins of one colour as one, for scenes of many bodies."""
+    starts = np.cumsum([0, *(len(skin.vertices) for skin in skins)])
+    faces = np.concatenate([skin.faces + start for skin, start in zip(skins, starts, strict=False)])
+    return Skin(skins[0].color, faces, np.concatenate([skin.vertices for skin in skins]), double=skins[0].double)
+
+
+def _filled(segments: npt.NDArray[np.integer], points: FloatArray) -> IntArray:
+    """(m, 3) triangles between the vertices of outlines; a fan where the outline crosses itself."""
+    import shapely
+
+    triangles: list[Any] = []
+    for loop in loops(segments)[0]:
+        polygon = shapely.Polygon(points[loop])
+        if not polygon.is_valid:
+            triangles += [(loop[0], loop[k], loop[k + 1]) for k in range(1, len(loop) - 1)]
+            continue
+        index = {tuple(points[k]): k for k in loop.tolist()}
+        for piece in shapely.constrained_delaunay_triangles(polygon).geoms:
+            corners = [index[tuple(corner)] for corner in shapely.get_coordinates(piece)[:3]]
+            triangles.append(corners)
+    return np.array(triangles, np.int64).reshape(-1, 3)
+
+
+def _creased(faces: IntArray, points: FloatArray) -> tuple[IntArray, IntArray]:
+    """Faces, and the vertex that each of their points is: a vertex is doubled where faces meet at a sharp edge.
+
+    Around each vertex, faces are joined across their common edges as long as these are smooth.
+    """
+    normals = np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
+    edges = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
+    owner = np.tile(np.arange(len(faces)), 3)
+    order = np.lexsort((edges[:, 1], edges[:, 0]))
+    edges, owner = edges[order], owner[order]
+    same = np.flatnonzero((edges[1:] == edges[:-1]).all(axis=1))
+    first, second, edge = owner[same], owner[same + 1], edges[same]
+    smooth = np.einsum("ij,ij->i", normals[first], normals[second]) > CREASE
+    if smooth.all():
+        return faces, np.arange(len(points))
+    parent = np.arange(3 * len(faces))  # corner 3 f + k of each face; joined corners become one point
+
+    def root(corner: int) -> int:
+        while parent[corner] != corner:
+            parent[corner] = parent[parent[corner]]
+            corner = int(parent[corner])
+        return corner
+
+    corner_of = {(int(f), int(v)): 3 * f + k for f, face in enumerate(faces) for k, v in enumerate(face)}
+    for f, g, (a, b) in zip(first[smooth].tolist(), second[smooth].tolist(), edge[smooth].tolist(), strict=True):
+        for vertex in (a, b):
+            parent[root(corner_of[f, vertex])] = root(corner_of[g, vertex])
+    roots = np.array([root(corner) for corner in range(len(parent))])
+    kept, index = np.unique(roots, return_inverse=True)
+    return index.reshape(-1, 3), faces.ravel()[kept]
+
+
+def _painted(body: BodyLayout, color: Color, texture: str | None) -> list[Skin]:
+    """One skin per colour of the picture on a cloth."""
+    assert body.uv is not None
+    corners, weights, faces = _divided(np.asarray(body.faces, np.int64), 1 if texture is None else PAINTED_FACES)
+    uv = np.einsum("nk,nkj->nj", weights, np.asarray(body.uv)[corners])
+    picture, palette = _reduced(color, texture)
+    across, up = (_cell_middles(uv[:, axis], uv[faces].mean(axis=1)[:, axis]) for axis in (0, 1))
+    rows, columns = picture.shape
+    shade = picture[((1.0 - up) * (rows - 1)).round().astype(int), (across * (columns - 1)).round().astype(int)]
+    skins = []
+    for index in np.unique(shade).tolist():
+        mine = faces[shade == index]
+        kept, local = np.unique(mine, return_inverse=True)
+        skins.append(Skin(palette[index], local.reshape(-1, 3), corners[kept] + body.start, weights[kept], double=True))
+    return skins
+
+
+def _cell_middles(lines: FloatArray, values: FloatArray) -> FloatArray:
+    """Values (0..1) moved to the middle of their cell of the grid, so that both halves of a cell are painted alike."""
+    grid = np.unique(np.round(lines, 6))
+    cell = np.clip(np.searchsorted(grid, values) - 1, 0, max(len(grid) - 2, 0))
+    return np.clip((grid[cell] + grid[np.minimum(cell + 1, len(grid) - 1)]) / 2, 0.0, 1.0)
+
+
+def _divided(faces: IntArray, wanted: int) -> tuple[IntArray, FloatArray, IntArray]:
+    """Each face cut into 4, 16, ... as long as there are at most `wanted`.
+
+    (corners (n, 3), weights (n, 3), faces (m, 3)): a point is the weighted mean of its three corners.
+    """
+    count = len(faces)
+    corners = np.repeat(faces, 3, axis=0)
+    weights = np.tile(np.eye(3), (count, 1))
+    split = np.arange(3 * count).reshape(-1, 3)
+    while 4 * len(split) <= wanted:
+        a, b, c = split.T
+        start = len(corners)
+        middles = [(weights[p] + weights[q]) / 2 for p, q in ((a, b), (b, c), (c, a))]
+        corners = np.concatenate([corners, corners[a], corners[a], corners[a]])
+        weights = np.concatenate([weights, *middles])
+        ab, bc, ca = (start + k * len(split) + np.arange(len(split)) for k in range(3))
+        split = np.concatenate([np.stack(t, axis=1) for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
+    return _merged(corners, weights, split)
+
+
+def _merged(corners: IntArray, weights: FloatArray, faces: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
+    """Points that are the same mean of the same vertices become one, so that shading is smooth across faces."""
+    order = np.argsort(corners + np.where(weights > 0, 0, corners.max() + 1), axis=1)  # unused corners last
+    corners, weights = np.take_along_axis(corners, order, 1), np.take_along_axis(weights, order, 1)
+    corners = np.where(weights > 0, corners, corners[:, :1])
+    key = np.concatenate([corners.astype(float), np.round(weights, 9)], axis=1)
+    _, first, index = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    return corners[first], weights[first], index.reshape(-1)[faces]
+
+
+@cache
+def _reduced(color: Color, texture: str | None) -> tuple[npt.NDArray[np.int64], list[Color]]:
+    """The picture as indices into a short palette."""
+    from PIL import Image
+
+    if texture is None:
+        image = Image.fromarray(flag_texture(color)[8::16, 8::16])  # without the weave
+    else:
+        if not Path(texture).is_file():
+            raise SceneError(f"texture {texture}: there is no such file; give a picture file")
+        try:
+            image = Image.open(texture).convert("RGB")
+        except (OSError, ValueError) as error:
+            raise SceneError(f"texture {texture}: not a picture that can be read ({error})") from None
+        image.thumbnail((512, 512))
+    small = image.quantize(PAINTED_COLORS)
+    table = np.array(small.getpalette() or [0, 0, 0]).reshape(-1, 3) / 255.0
+    return np.asarray(small, np.int64), [tuple(row) for row in table.tolist()]

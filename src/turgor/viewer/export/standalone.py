@@ -1,0 +1,93 @@
+"""One HTML page that plays a recording: no server, no network, no installation. It carries viser's own player."""
+
+from __future__ import annotations
+
+import html
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from turgor.errors import SceneError
+from turgor.viewer.draw.stage import Stage, view_of
+from turgor.viewer.server.inner import only_through_gate, open_server
+from turgor.viewer.world.recording import Recording
+
+if TYPE_CHECKING:
+    import viser
+
+__all__ = ["MAX_PAGE_BYTES", "PAGE_FPS", "standalone_html"]
+
+MAX_PAGE_BYTES = 40_000_000  # what still goes by mail or chat, and opens at once
+PAGE_FPS = 30.0  # frames per second in the page, at most
+
+
+def standalone_html(
+    recording: Recording,
+    title: str,
+    *,
+    textures: Mapping[str, str | None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    max_bytes: int = MAX_PAGE_BYTES,
+) -> bytes:
+    """The page, UTF-8. It plays in a loop, in real time of the simulation, from file:// and offline.
+
+    textures: picture files of cloths, by the body's name. progress: told (frames done, frames in all).
+    SceneError if the page would be larger than `max_bytes`.
+    """
+    if len(recording) == 0:
+        raise SceneError("Nothing has been recorded yet; press Record first.")
+    numbers = recording.thinned(PAGE_FPS)
+    # Positions alone, in single precision, hardly shrink when packed.
+    least = len(numbers) * recording.layout.vertices * 3 * 4 / 4
+    _check_size(least, max_bytes, recording)
+    server = open_server()
+    only_through_gate(server, secrets.token_urlsafe())  # nobody is to connect
+    try:
+        page = _play(server, recording, numbers, textures or {}, progress)
+    finally:
+        server.stop()
+    content = _titled(page, title).encode()
+    _check_size(len(content), max_bytes, recording)
+    return content
+
+
+def _check_size(size: float, limit: int, recording: Recording) -> None:
+    if size > limit:
+        raise SceneError(
+            f"The page would have {size / 1e6:.0f} MB, more than {limit / 1e6:.0f} MB; "
+            f"record no more than about {recording.duration * limit / size:.1f} s, or download a video."
+        )
+
+
+def _play(
+    server: viser.ViserServer,
+    recording: Recording,
+    numbers: list[int],
+    textures: Mapping[str, str | None],
+    progress: Callable[[int, int], None] | None,
+) -> str:
+    """Shows the frames to the server's serializer, with the pauses between them."""
+    first = recording.frame(numbers[0])
+    view = view_of(recording.layout, first)
+    for name in ("position", "look_at", "fov", "near", "far"):
+        setattr(server.initial_camera, name, getattr(view, name))
+    stage = Stage(server.scene, recording.layout, first, textures)
+    serializer = server.get_scene_serializer()
+    for done, number in enumerate(numbers[1:], start=1):
+        serializer.insert_sleep(recording.seconds(number) - recording.seconds(numbers[done - 1]))
+        stage.show(recording.frame(number))
+        if progress is not None:
+            progress(done, len(numbers))
+    if len(numbers) > 1:
+        serializer.insert_sleep(1 / PAGE_FPS)  # the last frame is seen too, before the loop starts again
+    page = str(serializer.as_html())
+    if progress is not None:
+        progress(len(numbers), len(numbers))
+    return page
+
+
+def _titled(page: str, title: str) -> str:
+    """The page with the scene's name in the window's title."""
+    titled, count = re.subn("<title>.*?</title>", lambda _: f"<title>{html.escape(title)}</title>", page, count=1)
+    return titled if count else page.replace("<head>", f"<head><title>{html.escape(title)}</title>", 1)

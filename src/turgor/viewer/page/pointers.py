@@ -1,0 +1,126 @@
+"""Hands on: press and drag a body, and it follows as on a rubber band; let go, and it keeps its velocity (A9).
+
+viser tells where the pointer is on a plane through the pressed point that faces the camera, about 20 times a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from turgor.errors import SceneError
+from turgor.scene.rigid import RigidBody
+from turgor.viewer.draw.skins import upright
+
+if TYPE_CHECKING:
+    from turgor.viewer.page.playground import Playground
+
+__all__ = ["Hands"]
+
+BAND_COLOR = (60, 70, 82)
+
+
+class Hands:
+    """The pointers of all clients. Callbacks of viser only take notes; `pull` applies them on the world's thread."""
+
+    def __init__(self, playground: Playground) -> None:
+        self._playground = playground
+        self._held: dict[int, tuple[str, int]] = {}  # client -> body and vertex
+        self._targets: dict[int, Any] = {}  # client -> where its pointer is
+        self._bands: dict[int, Any] = {}  # client -> line in the browser
+        self._listeners: list[Callable[[str, int, str | None], None]] = []
+
+    def on_click(self, function: Callable[[str, int, str | None], None]) -> None:
+        """Call with (body, nearest vertex, modifier key) when a body is clicked, on the world's thread."""
+        self._listeners.append(function)
+
+    def take_stage(self) -> None:
+        """New nodes: make them draggable (on the world's thread)."""
+        assert self._playground.stage is not None
+        for node in self._playground.stage.nodes:
+            self.make_draggable(node.handle, node.names)
+
+    def make_draggable(self, handle: Any, names: tuple[str, ...]) -> None:
+        """Bodies `names` can be pulled by this node."""
+
+        async def drag(event: Any) -> None:
+            if event.phase == "start":
+                self._playground.do(self._take, event.client_id, names, event.start_position, event.end_position)
+            elif event.phase == "update":
+                self._targets[event.client_id] = event.end_position
+            else:
+                self._playground.do(self._let_go, event.client_id)
+
+        async def click(event: Any) -> None:
+            self._playground.do(self._clicked, names, event.ray_origin, event.ray_direction, event.modifier)
+
+        handle.on_drag(drag)
+        handle.on_click(click)
+        handle.on_click(modifier="shift")(click)
+
+    # on the world's thread --------------------------------------------------------------------------------------------
+
+    def _take(self, client: int, names: tuple[str, ...], point: Any, target: Any) -> None:
+        world = self._playground.world
+        if self._playground.replaying:
+            return
+        movable = [name for name in names if name in world.sim.names and _can_move(world.scene[name])]
+        if not movable:
+            raise SceneError(f"{names[0]} is fixed and follows no hand")
+        self._let_go(client)
+        name, vertex = self._held[client] = world.nearest_vertex(movable, self._place(point))
+        self._targets[client] = target
+        world.grab(name, vertex, self._place(target), self._place(point))
+        self.pull()
+
+    def pull(self) -> None:
+        """Bodies that are held follow their pointers."""
+        world = self._playground.world
+        for client, (name, vertex) in list(self._held.items()):
+            if name not in world.sim.names:
+                self._let_go(client)
+                continue
+            target = self._place(self._targets[client])
+            world.grab(name, vertex, target)
+            ends = upright(np.stack([world.held_point(name), target]))[None]
+            if client not in self._bands:
+                self._bands[client] = self._playground.server.scene.add_line_segments(
+                    f"/hand-{client}", ends, BAND_COLOR, thickness=3.0, thickness_units="screen"
+                )
+            else:
+                self._bands[client].points = ends
+
+    def _let_go(self, client: int) -> None:
+        name, _ = self._held.pop(client, ("", 0))
+        self._targets.pop(client, None)
+        if band := self._bands.pop(client, None):
+            band.remove()
+        if name:
+            self._playground.world.drop(name)
+
+    def _clicked(self, names: tuple[str, ...], origin: Any, direction: Any, modifier: str | None) -> None:
+        """The vertex that is clicked: the nearest to the eye of those near to the ray."""
+        world = self._playground.world
+        ray, start = np.asarray(direction), np.asarray(origin)
+        best: tuple[float, str, int] | None = None
+        for name in [name for name in names if name in world.sim.names]:
+            arms = upright(world.sim[name].positions) - start
+            depth = arms @ ray
+            aside = np.linalg.norm(arms - depth[:, None] * ray, axis=1)
+            near = np.flatnonzero(aside <= aside.min() + 0.02 * np.ptp(depth) + 1e-9)
+            vertex = int(near[depth[near].argmin()])
+            if best is None or float(aside[vertex]) < best[0]:
+                best = (float(aside[vertex]), name, vertex)
+        if best is not None:
+            for listener in self._listeners:
+                listener(best[1], best[2], modifier)
+
+    def _place(self, point: Any) -> Any:
+        """A point of the view in the coordinates of the scene."""
+        return np.asarray(point)[[0, 2]] if self._playground.world.scene.dim == 2 else np.asarray(point)
+
+
+def _can_move(body: Any) -> bool:
+    return not isinstance(body, RigidBody) or body.kind == "dynamic"

@@ -1,0 +1,173 @@
+"""The tab "Hands": add bodies, upload meshes, pin vertices, and how to drag and throw (A9)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from turgor.errors import MeshError, SceneError, TurgorError
+from turgor.scene.data import Body
+from turgor.shapes import Report, Shape
+from turgor.viewer.page.selection import ALL
+from turgor.viewer.server.uploads import MAX_UPLOAD_BYTES, read_mesh
+from turgor.viewer.world.adjusting import Span
+from turgor.viewer.world.newcomers import FLAT, SOLID, add_shape, common_size, is_fine, made
+
+if TYPE_CHECKING:
+    from turgor.viewer.page.playground import Playground
+
+__all__ = ["HandsPanel"]
+
+SOFT, RIGID = "soft", "rigid"
+HELP = (
+    "**Drag** a body to pull it as on a rubber band; let go while it moves, and it is **thrown**. Drag beside the "
+    "bodies to turn the view. **Click** a body to select it; **shift-click** a point to pin it, and again to free it."
+)
+SIZES = (0.4, 1.6)  # of the size that bodies of the scene have
+FOUND = 3  # kinds of defects that are listed
+
+
+class HandsPanel:
+    """Adding, removing, pinning."""
+
+    def __init__(self, playground: Playground) -> None:
+        self._playground = playground
+        self._selection = playground.selection
+        self._scene: Any = None  # whose sizes the slider has
+        gui = playground.server.gui
+        gui.add_markdown(HELP)
+        with gui.add_folder("Add a body"):
+            self._shape = gui.add_dropdown("Shape", SOLID)
+            self._letter = gui.add_text("Letter", "A", visible=False)
+            self._kind = gui.add_dropdown("Kind", (SOFT, RIGID))
+            self._size = gui.add_slider("Size (m)", 0.1, 2.0, 0.01, 0.6)
+            self._add = gui.add_button("Add", hint="above the middle of the scene")
+        self._files = gui.add_folder("Upload a mesh")
+        with self._files:
+            self._holes = gui.add_checkbox("Close holes", False, hint="else a mesh with holes is refused")
+            self._upload = gui.add_upload_button(
+                "Upload .obj .stl .ply .off .glb", hint=f"up to {MAX_UPLOAD_BYTES // 1024**2} MiB; of the size above"
+            )
+            self._verdict = gui.add_markdown("It becomes a body of the kind and size above.")
+        with gui.add_folder("Selected body"):
+            self._body = gui.add_dropdown("Body", self._selection.options, initial_value=ALL)
+            self._state = gui.add_markdown("")
+            self._unpin = gui.add_button("Unpin all its points")
+            self._remove = gui.add_button("Remove it")
+        self._shape.on_update(self._shape_chosen)
+        self._add.on_click(lambda _: playground.do(self._add_shape))
+        self._upload.on_upload(self._uploaded)
+        self._body.on_update(self._chosen)
+        self._unpin.on_click(lambda _: playground.do(self._unpin_all))
+        self._remove.on_click(lambda _: playground.do(self._remove_it))
+        playground.hands.on_click(self._clicked)
+        self._selection.on_change(self._arrange)
+        playground.every(0.2, self._refresh)
+
+    def close(self) -> None:
+        """Nothing runs in the background."""
+
+    @property
+    def verdict(self) -> str:
+        """What the mesh doctor said about the last upload."""
+        return str(self._verdict.content)
+
+    # viser's threads --------------------------------------------------------------------------------------------------
+
+    async def _shape_chosen(self, event: Any) -> None:
+        self._letter.visible = self._shape.value == "letter"
+
+    async def _chosen(self, event: Any) -> None:
+        if event.client is not None:
+            self._playground.do(self._selection.select, self._body.value)
+
+    def _uploaded(self, event: Any) -> None:
+        """Reads the mesh on a thread of viser's pool, as it may take seconds; the world goes on meanwhile."""
+        file = event.target.value
+        try:
+            shape, report = read_mesh(file.name, file.content, size=self._size.value, close_holes=self._holes.value)
+        except MeshError as error:
+            self._playground.do(self._refuse, str(error))
+        else:
+            self._playground.do(self._add_mesh, shape, report)
+
+    # the world's thread -----------------------------------------------------------------------------------------------
+
+    def _add_shape(self) -> None:
+        world, what = self._playground.world, self._shape.value
+        shape = made(what, self._size.value, self._letter.value, is_fine(world))
+        self._selection.select(add_shape(world, shape, what, self._kind.value == RIGID))
+
+    def _add_mesh(self, shape: Shape, report: Report) -> None:
+        try:
+            name = add_shape(self._playground.world, shape, "mesh", self._kind.value == RIGID)
+        except TurgorError as error:
+            self._refuse(f"{report.source}: {error}")
+            return
+        self._verdict.content = _told(report, shape, name)
+        self._selection.select(name)
+
+    def _refuse(self, sentence: str) -> None:
+        self._verdict.content = f"**Not added.** {_plain(sentence)}"
+        self._playground.tell("The mesh cannot be used", sentence, "error")
+
+    def _clicked(self, name: str, vertex: int, modifier: str | None) -> None:
+        if modifier == "shift":
+            self._playground.world.pin(name, vertex)
+            self._selection.select(name)
+            self._refresh()
+
+    def _unpin_all(self) -> None:
+        self._playground.world.unpin(self._selected())
+
+    def _remove_it(self) -> None:
+        self._playground.world.remove(self._selected())
+
+    def _selected(self) -> str:
+        if self._selection.name is None:
+            raise SceneError("no body is selected: click one, or choose it in the list")
+        return self._selection.name
+
+    def _arrange(self) -> None:
+        """Another body is selected, or there are other bodies."""
+        world = self._playground.world
+        self._body.options = self._selection.options
+        self._body.value = self._selection.name or ALL
+        flat = world.scene.dim == 2
+        options = FLAT if flat else SOLID
+        if self._shape.options != options:
+            self._shape.options = options
+            self._letter.visible = self._shape.value == "letter"
+        self._files.visible = not flat
+        if self._scene != (world.scene.name, world.scene.dim):
+            self._scene = (world.scene.name, world.scene.dim)
+            self._fit_size(common_size(world))
+
+    def _fit_size(self, size: float) -> None:
+        span, slider = Span.of(SIZES[0] * size, SIZES[1] * size), self._size
+        slider.min, slider.max, slider.step, slider.precision = span.low, span.high, span.step, span.digits
+        slider.value = round(size, span.digits)
+
+    def _refresh(self) -> None:
+        """How many points of the selected body are pinned; the tab View draws them."""
+        scene, name = self._playground.world.scene, self._selection.name
+        body = scene[name] if name in scene.names else None
+        count = len(body.pinned) if isinstance(body, Body) else 0
+        self._state.content = f"{count} of its points pinned" if count else ""
+
+
+def _told(report: Report, shape: Shape, name: str) -> str:
+    """The doctor's verdict in a few lines."""
+    lines = [f"**{_plain(report.source)}** is fine." if report.clean else f"**{_plain(report.source)}** was repaired."]
+    lines.append(f"- {report.vertices:,} vertices and {report.faces:,} faces as given")
+    findings = list(report.findings.items())[:FOUND]
+    lines += [f"- found: {kind.replace('_', ' ')} ({found.count:,})" for kind, found in findings]
+    lines += [f"- {_plain(sentence)}" for sentence in report.repaired]
+    if len(report.shells) > 1:
+        lines.append(f"- {len(report.shells)} separate shells: the largest was taken")
+    lines.append(f"- added as **{name}**, {len(shape.vertices):,} vertices")
+    return "\n".join(lines)
+
+
+def _plain(sentence: str) -> str:
+    """Without what markdown would take for markup."""
+    return "".join(f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in sentence)

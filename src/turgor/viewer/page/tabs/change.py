@@ -1,0 +1,176 @@
+"""The tab "Change": the live parameters of the selected body, or of all, and of the scene (D8)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from turgor.errors import TurgorError
+from turgor.viewer.page.selection import ALL
+from turgor.viewer.world.parameters import ENTRIES, Choice, Parameter, Span, set_for, span_for, subjects
+
+if TYPE_CHECKING:
+    from turgor.viewer.page.playground import Playground
+
+__all__ = ["ChangePanel"]
+
+REST = 1.0  # s after the last touch until a control may be set by us: not while someone drags it or types into it
+MANY = 12  # more bodies than this do not change their gas law at once: each needs the simulation to be built anew
+PRESETS = {"Earth": 9.81, "Moon": 1.62, "Zero": 0.0}  # m/s²
+HELP = "Click a body to select it."
+TABLE = {entry.key: entry for entry in ENTRIES}
+
+
+class ChangePanel:
+    """Sliders that show the values of now. What pages send is noted, and the latest of each is applied per turn."""
+
+    def __init__(self, playground: Playground) -> None:
+        self._playground = playground
+        self._selection = playground.selection
+        self._controls: dict[str, Any] = {}
+        self._spans: dict[str, Span] = {}
+        self._names: dict[str, list[str]] = {}  # the bodies that each control is about
+        self._later: dict[str, Any] = {}  # bodies that came after the scene was opened, as they came
+        self._touched: dict[str, float] = {}  # when a person last moved a control
+        self._wanted: dict[str, Any] = {}  # what pages have sent since the last turn
+        self._lock = threading.Lock()
+        self._shown: Any = None  # the scene whose values are shown
+        gui = playground.server.gui
+        self._body = gui.add_dropdown("Body", self._selection.options, initial_value=ALL)
+        self._now = gui.add_markdown(HELP)
+        self._folder = gui.add_folder("All bodies")
+        with self._folder:
+            for entry in (entry for entry in TABLE.values() if not entry.of_scene):
+                self._add(entry)
+        with gui.add_folder("Scene"):
+            for entry in (entry for entry in TABLE.values() if entry.of_scene):
+                self._add(entry)
+                if entry.key == "gravity":
+                    self._presets = gui.add_button_group("as on", tuple(PRESETS))
+        self._back = gui.add_button("Back to the scene's values", hint="and to its beginning")
+        self._body.on_update(self._chosen)
+        self._presets.on_click(lambda _: self._note("gravity", PRESETS[self._presets.value]))
+        self._back.on_click(lambda _: playground.do(self._restore))
+        self._selection.on_change(self._arrange)
+        playground.every(0.3, self._refresh)
+
+    def close(self) -> None:
+        """Nothing runs in the background."""
+
+    def control(self, key: str) -> Any:
+        """The slider or dropdown of a parameter."""
+        return self._controls[key]
+
+    def _add(self, entry: Parameter | Choice) -> None:
+        gui = self._playground.server.gui
+        control: Any
+        if isinstance(entry, Parameter):
+            title = entry.title(self._playground.world.scene.dim)
+            control = gui.add_slider(title, 0.0, 1.0, 0.01, 0.0, hint=entry.hint, visible=False)
+        else:
+            control = gui.add_dropdown(entry.label, entry.options, hint=entry.hint, visible=False)
+
+        async def moved(event: Any) -> None:
+            if event.client is not None:  # by a person, not by us
+                self._note(entry.key, event.target.value)
+
+        control.on_update(moved)
+        self._controls[entry.key] = control
+
+    # viser's thread ---------------------------------------------------------------------------------------------------
+
+    async def _chosen(self, event: Any) -> None:
+        if event.client is not None:
+            self._playground.do(self._selection.select, self._body.value)
+
+    def _note(self, key: str, value: Any) -> None:
+        with self._lock:
+            first = not self._wanted
+            self._wanted[key] = value
+            self._touched[key] = time.perf_counter()
+        if first:
+            self._playground.do(self._apply)
+
+    # the world's thread -----------------------------------------------------------------------------------------------
+
+    def _apply(self) -> None:
+        with self._lock:
+            wanted, self._wanted = self._wanted, {}
+        for key, value in wanted.items():
+            try:
+                set_for(self._playground.world, TABLE[key], self._names[key], value, self._later)
+            except TurgorError as error:
+                self._touched.pop(key, None)  # it goes back at once
+                self._shown = None
+                self._playground.tell("That does not work", str(error), "error")
+        self._refresh()
+
+    def _restore(self) -> None:
+        self._playground.world.restore()
+        self._playground.world.playing = True
+
+    def _arrange(self) -> None:
+        """Another body is selected, or there are other bodies: show what applies, in ranges that suit."""
+        world, name = self._playground.world, self._selection.name
+        things = (*world.scene.bodies, *world.scene.rigid_bodies)
+        self._later = {thing.name: self._later.get(thing.name, thing) for thing in things}
+        self._body.options = self._selection.options
+        self._body.value = name or ALL
+        self._folder.label = "All bodies" if name is None else f"Body {name}"
+        with self._playground.server.atomic():
+            for key in TABLE:
+                self._fit(key)
+        self._touched.clear()
+        self._shown = None
+        self._refresh()
+
+    def _fit(self, key: str) -> None:
+        world, entry, control = self._playground.world, TABLE[key], self._controls[key]
+        names = self._names[key] = subjects(world, entry, self._selection.name)
+        control.visible = bool(names) and not (key == "law" and len(names) > MANY)
+        if names and isinstance(entry, Parameter):
+            span = self._spans[key] = span_for(world, entry, names, self._later)
+            control.label = entry.title(world.scene.dim)
+            control.min, control.max, control.step, control.precision = span.low, span.high, span.step, span.digits
+
+    def _refresh(self) -> None:
+        """Show the values of now, but leave alone what someone is just moving."""
+        world, now = self._playground.world, time.perf_counter()
+        resting = [key for key, touched in list(self._touched.items()) if now - touched > REST]
+        for key in resting:
+            self._touched.pop(key, None)
+        if self._shown is not world.scene or resting:
+            self._shown = world.scene
+            for key in ("wind_x", "wind_y", "wind_z"):  # they matter once a body has wind drag
+                if bool(self._names.get(key)) != bool(subjects(world, TABLE[key], None)):
+                    self._fit(key)
+            for key, names in self._names.items():
+                if names and key not in self._touched:
+                    self._controls[key].value = self._value(key, names[0])
+        self._now.content = self._measured()
+
+    def _value(self, key: str, name: str) -> Any:
+        entry = TABLE[key]
+        value = entry.read(self._playground.world, name)
+        if not isinstance(value, float):
+            self._offer(key, value)
+            return value
+        span = self._spans[key]
+        return round(span.clip(value), span.digits)
+
+    def _offer(self, key: str, value: str) -> None:
+        """A scene may have a value that is not in the list, such as 100 substeps."""
+        control = self._controls[key]
+        if value not in control.options:
+            control.options = (*control.options, value)
+
+    def _measured(self) -> str:
+        """Volume and pressure of the selected body as they are now."""
+        world, name = self._playground.world, self._selection.name
+        if name is None or world.gas(name) is None:
+            return HELP
+        frame, index = world.frame(), world.sim.names.index(name)
+        volume, gauge = frame.volumes[index], frame.pressures[index] - float(world.sim[name].ambient)
+        units = ("m³", "Pa") if world.scene.dim == 3 else ("m²", "N/m")
+        return f"Now: volume **{volume:.4g} {units[0]}**, gauge pressure **{gauge:.4g} {units[1]}**"

@@ -1,0 +1,120 @@
+"""The tab "Scene": which scene, its time, and the numbers that matter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from turgor import gallery
+
+if TYPE_CHECKING:
+    from turgor.viewer.page.playground import Playground
+
+__all__ = ["ScenePanel"]
+
+OWN = "(own scene)"
+SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1")
+# viser moves the camera with W, A, S, D, Q, E and the arrows, so these are not free.
+KEYS = "**Keys** · space: play or pause · N: next frame · R: reset · G: next scene · F: see all · 1–5: speed"
+
+
+class ScenePanel:
+    """Gallery, transport and numbers."""
+
+    def __init__(self, playground: Playground) -> None:
+        self._playground = playground
+        gui = playground.server.gui
+        self._rows = {row["name"]: row for row in gallery.describe()}
+        name = playground.world.scene.name
+        known = name in self._rows and playground.world.scene == gallery.load(name)
+        options = [*self._rows] if known else [OWN, *self._rows]
+        self._choice = gui.add_dropdown("Scene", options, initial_value=name if known else OWN)
+        self._text = gui.add_markdown("")
+        self._play = gui.add_button("Pause")
+        self._step = gui.add_button("Step one frame")
+        self._reset = gui.add_button("Reset")
+        self._speed = gui.add_dropdown("Speed (× real time)", SPEEDS, initial_value="1")
+        self._numbers = gui.add_markdown("")
+        gui.add_markdown(KEYS)
+        self._choice.on_update(self._chosen)
+        self._play.on_click(lambda _: playground.do(self._toggle))
+        self._step.on_click(lambda _: playground.do(self._one_step))
+        self._reset.on_click(lambda _: playground.do(self._back))
+        self._speed.on_update(lambda _: playground.do(self._set_speed, float(self._speed.value)))
+        self._add_keys()
+        playground.every(0.25, self._refresh)
+        playground.on_stage(self._describe)
+
+    def close(self) -> None:
+        """Nothing runs in the background."""
+
+    def _add_keys(self) -> None:
+        gui, playground = self._playground.server.gui, self._playground
+        commands: list[tuple[str, Any, Any, tuple[Any, ...]]] = [
+            ("Play or pause", "space", self._toggle, ()),
+            ("Step one frame", "N", self._one_step, ()),
+            ("Reset the scene", "R", self._back, ()),
+            ("Next scene", "G", self._next, ()),
+        ]
+        commands += [
+            (f"Speed {speed} ×", str(k), self._set_speed, (float(speed),)) for k, speed in enumerate(SPEEDS, 1)
+        ]
+        for label, key, function, arguments in commands:
+            command = gui.add_command(label, hotkey=key)
+            command.on_trigger(lambda _, function=function, arguments=arguments: playground.do(function, *arguments))
+        gui.add_command("See all", hotkey="F").on_trigger(lambda event: playground.do(playground.aim, event.client))
+
+    # on the world's thread --------------------------------------------------------------------------------------------
+
+    def _chosen(self, event: Any) -> None:
+        if event.client is not None and self._choice.value != OWN:  # chosen by a person, not set by us
+            self._playground.do(self._open, self._choice.value)
+
+    def _open(self, name: str) -> None:
+        if name not in self._rows:
+            return
+        self._playground.open(gallery.load(name))
+        self._choice.value = name
+        self._refresh()
+
+    def _next(self) -> None:
+        names = list(self._rows)
+        now = self._choice.value
+        self._open(names[(names.index(now) + 1) % len(names)] if now in names else names[0])
+
+    def _toggle(self) -> None:
+        self._playground.world.playing = not self._playground.world.playing
+        self._refresh()
+
+    def _one_step(self) -> None:
+        self._playground.world.step_once()
+        self._refresh()
+
+    def _back(self) -> None:
+        self._playground.world.reset()
+        self._refresh()
+
+    def _set_speed(self, speed: float) -> None:
+        self._playground.world.speed = speed
+        self._speed.value = f"{speed:g}"
+
+    def _describe(self) -> None:
+        scene = self._playground.world.scene
+        self._text.content = scene.description or scene.name
+
+    def _refresh(self) -> None:
+        playground, world = self._playground, self._playground.world
+        self._play.label = "Pause" if world.playing else "Play"
+        meter, sim = playground.meter, world.sim
+        rigid = len(world.scene.rigid_bodies)
+        bodies = len(world.scene.bodies)
+        self._numbers.content = (
+            f"| | |\n|:--|--:|\n"
+            f"| time | {sim.time:.2f} s |\n"
+            f"| real-time factor | {meter.real_time_factor:.2f} |\n"
+            f"| frames simulated | {meter.frame_rate:.0f} /s |\n"
+            f"| updates streamed | {meter.update_rate:.0f} /s |\n"
+            f"| substeps per frame | {sim.substeps} |\n"
+            f"| soft bodies, rigid bodies | {bodies}, {rigid} |\n"
+            f"| vertices | {sim.vertices} |\n"
+            f"| contacts | {sim.contacts().count} |\n"
+        )

@@ -1,0 +1,216 @@
+"""Bodies that are added by hand: of a material that suits the scene, at a free place above its middle. No browser."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from turgor import shapes
+from turgor.errors import SceneError
+from turgor.scene.data import SoftBody, Springs
+from turgor.scene.gas import Gas
+from turgor.scene.rigid import RigidBody
+from turgor.shapes import Shape
+from turgor.viewer.world.world import World
+
+__all__ = ["FLAT", "SOLID", "add_shape", "common_size", "made"]
+
+FloatArray = npt.NDArray[np.float64]
+SOLID = ("ball", "box", "letter")  # what can be added in 3D
+FLAT = ("circle", "square", "star")  # and in 2D
+ROUND = ("ball", "circle")
+GAP = 0.04  # of a body's size that is left free around it
+GROWN = 1.1  # gas swells a body at least by this
+LAYERS, COLUMNS = 12, 4  # places that are tried inside a container: layers, and columns to each side of the middle
+FEW = 300  # vertices: a scene of coarser balls gets coarse balls
+ANGULAR_GAUGE = 0.3  # of the gauge pressure of balls: corners are to stay
+ANGULAR_BENDING = 0.06  # of stiffness × edge², N m/rad: as the soft cubes of "torus-and-cubes"
+SHORT = 5.0  # percent of the edges are shorter than the one that bending is made for
+QUICK = 2.0  # times as fast as the scene's own a newcomer may ring: it takes that many times the substeps
+
+
+@dataclass(frozen=True)
+class _Material:
+    """What new bodies are like: the scene's first body with gas, or a good one."""
+
+    size: float  # m
+    count: int  # vertices
+    mass: float  # kg
+    stiffness: float  # N/m
+    damping: float  # N s/m
+    gauge: float  # Pa
+    ambient: float  # Pa
+    friction: float | None = 0.5
+    restitution: float | None = None
+    drag: float = 0.4
+
+
+BALL = _Material(0.7, 162, 0.5, 120.0, 0.15, 150.0, 1000.0)  # as in "ball-on-cloth"
+DISC = _Material(0.56, 32, 0.5, 1500.0, 1.0, 100.0, 500.0, 0.1, None, 0.3)  # as in "jelly-2d"
+
+
+def made(what: str, size: float, letter: str = "A", fine: bool = False) -> Shape:
+    """A shape about its middle, `size` m long (a letter: high)."""
+    if what == "ball":
+        return shapes.icosphere(size / 2.0, 3 if fine else 2)
+    if what == "box":
+        return shapes.box((size, size, size), 5)
+    if what == "circle":
+        return shapes.circle(size / 2.0, 48 if fine else 32)
+    if what == "square":
+        return shapes.polygon(4, size / 2.0, 32)
+    if what == "star":
+        return shapes.star(5, size / 2.0, size / 4.0, 40)
+    one = letter.strip()
+    if len(one) != 1:
+        raise SceneError(f"letter: one letter is needed, got {letter!r}")
+    parts = shapes.text(one, size, 0.3 * size, size / 10.0)
+    return max(parts, key=lambda part: part.volume)
+
+
+def common_size(world: World) -> float:
+    """m: the middle one of the bodies' longest sides."""
+    extents = [float(np.ptp(body.shape.vertices, axis=0).max()) for body in _bodies(world)]
+    return float(np.median(extents)) if extents else 0.6
+
+
+def add_shape(world: World, shape: Shape, what: str, rigid: bool) -> str:
+    """Add a body of this shape to the world; returns its name."""
+    grown = 1.0 if rigid else max(GROWN, _growth(world))
+    low, high = shape.vertices.min(axis=0), shape.vertices.max(axis=0)
+    middle, half = (low + high) / 2.0, (high - low) / 2.0 * grown + GAP * float((high - low).max())
+    at = tuple((free_place(world, half) - middle).tolist())
+    name = next(name for k in itertools.count(1) if (name := f"{what}-{k}") not in world.scene.names)
+    build = _rigid if rigid else _soft
+    return world.add(build(world, shape, what, name=name, at=at))
+
+
+def _soft(world: World, shape: Shape, what: str, **place: Any) -> SoftBody:
+    """Strained as much by its gas as the scene's own: tension = pressure × radius, so k grows with size (2D: count)."""
+    like, size, count = _material(world), float(np.ptp(shape.vertices, axis=0).max()), len(shape.vertices)
+    flat = shape.dim == 2
+    stiffness = like.stiffness * (count / like.count if flat else size / like.size)
+    skin = like.mass * (size / like.size) ** (1 if flat else 2)  # of the same thickness
+    slow = like.mass * (count / like.count) * (stiffness / like.stiffness) / QUICK**2
+    mass = max(skin, slow)
+    heavier = stiffness * mass / count / (like.stiffness * like.mass / like.count)
+    angular = what not in ROUND
+    return SoftBody(
+        shape,
+        mass=mass,
+        springs=Springs(stiffness, like.damping * math.sqrt(heavier)),
+        bending=ANGULAR_BENDING * stiffness * _short_edge(shape) ** 2 if angular else 0.0,
+        gas=Gas(gauge=like.gauge * (ANGULAR_GAUGE if angular and not flat else 1.0), ambient=like.ambient),
+        settled=True,
+        friction=like.friction,
+        restitution=like.restitution,
+        drag=like.drag,
+        **place,
+    )
+
+
+def _short_edge(shape: Shape) -> float:
+    """m: an edge that few are shorter than."""
+    ends = shape.vertices[np.stack([shape.faces, np.roll(shape.faces, -1, axis=1)], axis=-1)]
+    return float(np.percentile(np.linalg.norm(ends[..., 0, :] - ends[..., 1, :], axis=-1), SHORT))
+
+
+def _rigid(world: World, shape: Shape, what: str, **place: Any) -> RigidBody:
+    """As dense as the scene's rigid bodies, else as heavy as a soft body of this size."""
+    size = float(np.ptp(shape.vertices, axis=0).max())
+    like, others = _material(world), [body for body in world.scene.rigid_bodies if body.kind == "dynamic"]
+    if others and others[0].shape.volume > 0.0:
+        mass = others[0].mass * shape.volume / others[0].shape.volume
+    else:
+        mass = like.mass * (size / like.size) ** shape.dim
+    return RigidBody(shape, mass=mass, **place)
+
+
+def _material(world: World) -> _Material:
+    for body in world.scene.soft_bodies:
+        gas = world.gas(body.name)
+        if gas is not None and gas["gauge"] > 0.0:
+            size = float(np.ptp(body.shape.vertices, axis=0).max())
+            springs = body.springs
+            return _Material(
+                size, len(body.shape.vertices), body.mass, springs.stiffness, springs.damping, gas["gauge"],
+                gas["ambient"], body.friction, body.restitution, body.drag,
+            )  # fmt: skip
+    return DISC if world.scene.dim == 2 else BALL
+
+
+def is_fine(world: World) -> bool:
+    """Whether the scene's own bodies have many vertices."""
+    return _material(world).count > FEW
+
+
+# a free place ---------------------------------------------------------------------------------------------------------
+
+
+def free_place(world: World, half: FloatArray) -> FloatArray:
+    """(dim,) m: a place above the scene's middle for a body that reaches `half` (m) along each axis."""
+    frame, layout = world.frame(), world.layout
+    parts = [frame.positions[body.start : body.start + body.count] for body in layout.bodies]
+    lows, highs = (np.array([end(part, axis=0) for part in parts]) for end in (np.min, np.max))
+    boxes = [
+        (wall.size, pose) for wall, pose in zip(layout.walls, frame.walls, strict=True) if wall.kind == "container"
+    ]
+    place: FloatArray
+    for place in _candidates(layout.dim, half, lows, highs, boxes):
+        apart = (place - half > highs) | (place + half < lows) if len(parts) else np.ones((1, 1), bool)
+        if apart.any(axis=1).all() and _inside(layout, frame, place, half):
+            return place
+    size = 2.0 * float(half.max())
+    raise SceneError(f"there is no free place of {size:.2g} m: choose a smaller size, or remove a body")
+
+
+def _candidates(dim: int, half: FloatArray, lows: FloatArray, highs: FloatArray, boxes: list[Any]) -> Any:
+    """Places from the best one on: the topmost first, and then the nearest to the middle."""
+    if not boxes:
+        middle = (lows.min(axis=0) + highs.max(axis=0)) / 2.0 if len(lows) else np.zeros(dim)
+        middle[-1] = (float(highs[:, -1].max()) if len(highs) else 0.0) + half[-1]
+        for step in range(1, LAYERS):
+            yield middle + 0.2 * step * half[-1] * np.eye(dim)[-1]
+        return
+    size, pose = boxes[0]
+    reach = np.abs(pose.rotation) @ np.array(size) / 2.0
+    columns = np.linspace(-1.0, 1.0, 2 * COLUMNS + 1)
+    sides = sorted(itertools.product(columns, repeat=dim - 1), key=lambda side: sum(part**2 for part in side))
+    for height in np.linspace(1.0, -1.0, LAYERS):
+        for side in sides:
+            yield pose.position + np.array([*side, height]) * np.maximum(reach - half, 0.0)
+
+
+def _inside(layout: Any, frame: Any, place: FloatArray, half: FloatArray) -> bool:
+    """Whether a box about `place` is on the free side of all walls."""
+    for wall, pose in zip(layout.walls, frame.walls, strict=True):
+        away = place - pose.position
+        if wall.kind == "container":
+            own, room = pose.rotation.T @ away, np.abs(pose.rotation.T) @ half
+            if np.any(np.abs(own) + room > np.array(wall.size) / 2.0):
+                return False
+        elif float(np.dot(wall.normal, away)) < float(np.abs(wall.normal) @ half):
+            return False
+    return True
+
+
+def _growth(world: World) -> float:
+    """How many times longer gas makes the scene's bodies than they were described."""
+    frame = world.frame()
+    ratios = [
+        float(frame.volumes[index]) / float(world.sim[body.name].rest_volume)
+        for index, body in enumerate(world.scene.bodies)
+        if isinstance(body, SoftBody) and body.gas is not None
+    ]
+    return float(np.median(ratios)) ** (1.0 / world.scene.dim) if ratios else 1.0
+
+
+def _bodies(world: World) -> list[SoftBody | RigidBody]:
+    """The bodies that newcomers are compared with: not cloths and not what stands fixed."""
+    moving = [body for body in world.scene.rigid_bodies if body.kind == "dynamic"]
+    return [*world.scene.soft_bodies, *moving]

@@ -1,0 +1,173 @@
+"""The live parameters: what can be changed while a world runs, in which unit and range. One table, no browser.
+
+The panel "Change", its tests and the documentation all read PARAMETERS and CHOICES. A range comes from the scene as it
+was opened, so that it suits this scene and stays the same while values move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from turgor.scene.settings import CONTACTS, SOLVERS
+from turgor.viewer.world import adjusting as live
+from turgor.viewer.world.adjusting import PUMP, Reader, Span, Writer
+from turgor.viewer.world.world import World
+
+__all__ = ["CHOICES", "ENTRIES", "PARAMETERS", "Choice", "Parameter", "Span", "set_for", "span_for", "subjects"]
+
+SUBSTEPS = ("auto", *(str(2**power) for power in range(9)))
+NARROW = "\u00a0"  # a space at which a label is not broken
+SCENE = ""  # stands for the scene where a body's name is expected
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that can be changed live. `name` is a body's, or "" for parameters of the scene."""
+
+    key: str
+    label: str
+    unit: str
+    hint: str
+    applies: Callable[[World, str], bool]
+    span: Callable[[World, str, Any], Span]  # (world, name, the thing as it was when the scene was opened)
+    read: Reader
+    write: Writer
+    flat_unit: str = ""  # in 2D, where it differs
+    of_scene: bool = False
+
+    def unit_in(self, dim: int) -> str:
+        """The unit in a scene of 2 or 3 dimensions."""
+        return self.flat_unit if dim == 2 and self.flat_unit else self.unit
+
+    def title(self, dim: int) -> str:
+        """Label with unit."""
+        unit = self.unit_in(dim)
+        return f"{self.label} ({unit.replace(' ', NARROW)})" if unit else self.label
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several, that can be changed live. `name` as for Parameter."""
+
+    key: str
+    label: str
+    options: tuple[str, ...]
+    hint: str
+    applies: Callable[[World, str], bool]
+    read: Callable[[World, str], str]
+    write: Writer
+    of_scene: bool = False
+
+
+def subjects(world: World, entry: Parameter | Choice, name: str | None) -> list[str]:
+    """Names of the bodies that `entry` is about, if `name` (None: all bodies) is selected; ("") for the scene."""
+    if entry.of_scene:
+        return [SCENE] if entry.applies(world, SCENE) else []
+    scene = world.scene
+    names = [body.name for body in (*scene.bodies, *scene.rigid_bodies)] if name is None else [name]
+    return [body for body in names if entry.applies(world, body)]
+
+
+def set_for(
+    world: World, entry: Parameter | Choice, names: list[str], value: Any, later: dict[str, Any] | None = None
+) -> None:
+    """Writes one value for several bodies; each gets the nearest one in its own range. `later` as for span_for."""
+    for name in names:
+        own = _span(world, entry, name, later or {}).clip(value) if isinstance(entry, Parameter) else value
+        entry.write(world, name, own)
+
+
+def span_for(world: World, parameter: Parameter, names: list[str], later: dict[str, Any]) -> Span:
+    """The range that suits these bodies. `later`: bodies that came after the scene was opened, as they came."""
+    spans = [_span(world, parameter, name, later) for name in names]
+    return Span.of(min(span.low for span in spans), max(span.high for span in spans))
+
+
+def _span(world: World, parameter: Parameter, name: str, later: dict[str, Any]) -> Span:
+    first = (live.opened(world, name) or later.get(name, world.scene[name])) if name else None
+    return parameter.span(world, name, first)
+
+
+PARAMETERS: tuple[Parameter, ...] = (
+    Parameter(
+        "gauge", "Gauge pressure", "Pa",
+        "Pressure above the outside, at the volume of rest. The body then swells or shrinks until its skin holds it.",
+        live.has_gas, live.gauge_span, lambda world, name: live.gas(world, name)["gauge"],
+        lambda world, name, value: world.change_gas(name, gauge=float(value)), flat_unit="N/m",
+    ),
+    Parameter(
+        "moles", "Amount of gas", "mol", "More gas at the same temperature: p V = n R T.",
+        live.has_gas, live.moles_span, lambda world, name: live.gas(world, name)["moles"],
+        lambda world, name, value: world.change_gas(name, moles=float(value)),
+    ),
+    Parameter(
+        "temperature", "Temperature", "K", "The same amount of gas, warmer or colder: p V = n R T.",
+        live.has_gas, live.temperature_span, lambda world, name: live.gas(world, name)["temperature"],
+        lambda world, name, value: world.change_gas(name, temperature=float(value)),
+    ),
+    Parameter(
+        "stiffness", "Stiffness", "N/m", "Of each spring of the skin.", live.is_skin, live.stiffness_span,
+        *live.field("springs", "stiffness"),
+    ),
+    Parameter(
+        "damping", "Damping", "N s/m", "Of each spring: it resists being stretched fast.", live.is_skin,
+        live.damping_span, *live.field("springs", "damping"),
+    ),
+    Parameter("mass", "Mass", "kg", "Of the whole body.", live.has_mass, live.mass_span, *live.field("mass")),
+    Parameter(
+        "friction", "Friction", "", "Coulomb's coefficient: 0 slides for ever.", live.any_body,
+        live.fixed(0.0, live.FRICTION_MAX), live.surface("friction"), live.field("friction")[1],
+    ),
+    Parameter(
+        "restitution", "Restitution", "", "How much of its speed a point keeps when it hits: 0 none, 1 all.",
+        live.any_body, live.fixed(0.0, 1.0), live.surface("restitution"), live.field("restitution")[1],
+    ),
+    Parameter(
+        "drag", "Drag", "1/s", "Slows all motion, as in honey: dv/dt = -drag v.", live.is_skin, live.drag_span,
+        *live.field("drag"),
+    ),
+    Parameter(
+        "wind_drag", "Drag of the wind", "N s/m", "How much wind pushes on each point.", live.in_wind,
+        live.wind_drag_span, *live.field("wind_drag"),
+    ),
+    Parameter(
+        "gravity", "Gravity", "m/s²", "Earth 9.81, Moon 1.62.", live.scene, live.fixed(0.0, live.GRAVITY_MAX),
+        live.gravity, live.set_gravity, of_scene=True,
+    ),
+    *(
+        Parameter(
+            f"wind_{axis}", f"Wind {axis}", "m/s", "Velocity of the air; only bodies with wind drag feel it.",
+            live.windy if axis != "z" else lambda world, name: world.scene.dim == 3 and live.windy(world, name),
+            live.wind_span, *live.wind_part(index), of_scene=True,
+        )
+        for index, axis in enumerate("xyz")
+    ),
+    Parameter(
+        "spin", "Box turns", "rad/s", "How fast the container turns; it goes on from where it is.", live.turns,
+        live.spin_span, live.spin, live.set_spin, of_scene=True,
+    ),
+)  # fmt: skip
+
+CHOICES: tuple[Choice, ...] = (
+    Choice(
+        "law", "Gas law", ("isothermal", "adiabatic", PUMP),
+        "isothermal: p V stays; adiabatic: p V^1.4 stays; or a pump holds the pressure.",
+        live.has_gas, live.law, live.set_law,
+    ),
+    Choice(
+        "solver", "Solver", SOLVERS, "How one step in time is computed.", live.scene, *live.setting("solver"),
+        of_scene=True,
+    ),
+    Choice(
+        "substeps", "Substeps", SUBSTEPS, "Steps per frame; auto picks what is stable.", live.scene,
+        live.setting("substeps")[0], live.set_substeps, of_scene=True,
+    ),
+    Choice(
+        "contact", "Contact", CONTACTS, "How bodies feel each other; none: they pass through each other.",
+        live.scene, *live.setting("contact"), of_scene=True,
+    ),
+)  # fmt: skip
+
+ENTRIES: tuple[Parameter | Choice, ...] = (*PARAMETERS, *CHOICES)

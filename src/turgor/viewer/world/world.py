@@ -1,0 +1,390 @@
+"""The world of the playground: a scene that runs and can be changed while it runs. No browser in here.
+
+It belongs to one thread. The scene always holds the parameters of now, so that it can be written to a file; a change
+goes into the scene first (which checks it) and then into the simulation: live where the engine can, else the
+simulation is built anew (some 40 ms for five balls) and goes on from its state.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from turgor.errors import SceneError, UnstableError
+from turgor.output.frame import Frame, Layout
+from turgor.scene.data import Body, SoftBody
+from turgor.scene.gas import GAS_CONSTANT, Gas
+from turgor.scene.rigid import RigidBody
+from turgor.scene.scene import Scene, Thing
+from turgor.simulation.rebuild import rebuilt
+from turgor.simulation.simulation import Simulation
+
+__all__ = ["World"]
+
+BAND = 2.0 * math.pi * 3.0  # rad/s: a body hangs on the hand's rubber band like on a spring of 3 Hz
+BAND_DAMPING = 0.35  # of critical
+BACKLOG = 6  # frames at most that are made up for in one go; what is later than that is dropped
+TURN = 0.012  # s of one go after which the page is to be served first
+SLOW, QUICK = 0.03, 0.006  # s that a frame may take before frames are made shorter, and less than which they are longer
+PATIENCE = 12  # frames in a row that are slow or quick before that is done
+FINEST = 8  # times as many frames per second as the scene asks for, at most
+MAX_VERTICES = 200_000  # of the whole scene
+
+# Fields of a body that the engine changes while it runs: path in the scene -> attribute of its view.
+LIVE_BODY = {
+    ("springs", "stiffness"): "stiffness",
+    ("springs", "damping"): "damping",
+    ("drag",): "drag",
+    ("wind_drag",): "wind_drag",
+    ("mass",): "mass",
+    ("friction",): "friction",
+    ("restitution",): "restitution",
+}
+LIVE_WALL = ("friction", "restitution", "spin", "velocity")
+GAS_KIND = ("law", "gamma", "held", "inflate", "gravity_waits")  # a change of these needs a new simulation
+COLOR = ("color",)
+
+
+class World:
+    """A scene that runs."""
+
+    def __init__(self, scene: Scene, device: str = "cpu") -> None:
+        self.device = device
+        self.playing = True
+        self.speed = 1.0  # simulated seconds per second
+        self.ledger = False
+        self.version = 0  # grows when there are other bodies or walls
+        self.ticks = 0  # grows with every new state
+        self._grabbed: dict[str, tuple[int, Any]] = {}
+        self._points: dict[str, Any] = {}  # of rigid bodies that are held, in the coordinates of their shapes
+        self.watchers: list[Callable[[Frame], None]] = []  # called with every frame that is simulated
+        self._due = 0.0  # simulated seconds that are to be run
+        self._frame: Frame | None = None
+        self._fineness = 1  # frames that are simulated for each that the scene asks for
+        self._odd = 0  # frames in a row that took long (positive), or little time (negative)
+        self.open(scene)
+
+    @classmethod
+    def of(cls, sim: Simulation) -> World:
+        """The world of a simulation that is already there; it goes on from where it is."""
+        world = cls.__new__(cls)
+        world.device, world.playing, world.speed, world.ledger = sim.device, True, 1.0, sim.ledger
+        world.version = world.ticks = 1
+        world._grabbed, world._points, world.watchers = {}, {}, []
+        world._due, world._frame, world._fineness, world._odd = 0.0, None, 1, 0
+        world.scene, world.opened, world.sim = sim.scene.copy(), sim.scene.copy(), sim
+        return world
+
+    # the scene ------------------------------------------------------------------------------------------------------
+
+    def open(self, scene: Scene) -> None:
+        """Start with another scene. If it cannot be built, the old one goes on."""
+        count = sum(len(body.shape.vertices) for body in (*scene.bodies, *scene.rigid_bodies))
+        if count > MAX_VERTICES:
+            raise SceneError(
+                f"the scene has {count} vertices, and the playground takes {MAX_VERTICES}: use coarser shapes"
+            )
+        self._begin(scene)
+        self.opened = scene.copy()  # as it was
+
+    def reset(self) -> None:
+        """Back to the beginning, with the parameters of now."""
+        self._begin(self.scene)
+
+    def restore(self) -> None:
+        """Back to the beginning, with the parameters of the beginning."""
+        self._begin(self.opened)
+
+    def _begin(self, scene: Scene) -> None:
+        self._fineness, self._odd = 1, 0
+        sim = Simulation(scene, self.device, ledger=self.ledger)
+        sim.prepare()
+        self.scene, self.sim = scene.copy(), sim
+        self._grabbed.clear()
+        self._points.clear()
+        self._renewed(bodies=True)
+
+    @property
+    def state(self) -> tuple[int, int, int]:
+        """Differs when there is something new to see; the first part when there are other bodies or walls."""
+        return self.version, self.ticks, self.sim.frame_index
+
+    @property
+    def layout(self) -> Layout:
+        """What does not change from frame to frame."""
+        return self.sim.layout
+
+    def frame(self) -> Frame:
+        """The state now."""
+        if self._frame is None or self._frame.index != self.sim.frame_index:  # someone else may step it, in a notebook
+            self._frame = self.sim.frame()
+        return self._frame
+
+    # time -----------------------------------------------------------------------------------------------------------
+
+    def advance(self, seconds: float) -> int:
+        """Run the frames that have become due in `seconds` of the viewer's time; returns how many.
+
+        Raises UnstableError when the simulation diverges: it is then paused in its last good state.
+        """
+        if not self.playing:
+            self._due = 0.0
+            return 0
+        frame = 1.0 / self.sim.settings.fps
+        self._due = min(self._due + seconds * self.speed, BACKLOG * frame)
+        done, start = 0, time.perf_counter()
+        while self._due >= frame:
+            self._due -= frame
+            self._step()
+            done += 1
+            if time.perf_counter() - start > TURN:
+                break
+        return done
+
+    def keep_lively(self, seconds: float) -> None:
+        """A frame took this long. A world that is slower than real time is shown in shorter steps of its time.
+
+        So a hand is followed, and the page moves, some 20 times a second, whatever the size of the scene.
+        """
+        slow, quick = seconds > SLOW and self._fineness < FINEST, seconds < QUICK and self._fineness > 1
+        self._odd = max(self._odd, 0) + 1 if slow else min(self._odd, 0) - 1 if quick else 0
+        if abs(self._odd) < PATIENCE or isinstance(self.scene.simulation.substeps, int):  # so many per frame are wanted
+            return
+        self._fineness = self._fineness * 2 if slow else self._fineness // 2
+        self._odd = 0
+        self._rebuild(self.scene, bodies=False)
+
+    def step_once(self) -> None:
+        """One frame, and pause."""
+        self.playing = False
+        self._step()
+
+    def _step(self) -> None:
+        self._frame = None
+        try:
+            self.sim.step()
+        except UnstableError:
+            self.playing = False
+            raise
+        self.ticks += 1
+        for watcher in list(self.watchers):
+            watcher(self.frame())
+
+    # changes --------------------------------------------------------------------------------------------------------
+
+    def change(self, path: str, value: Any) -> None:
+        """Set one value by its path, as `Scene.set`, in the scene and in the running simulation."""
+        scene = self.scene.copy()
+        scene.set(path, value)
+        head, *keys = path.split(".")
+        if self._change_live(scene, head, tuple(keys)):
+            self._adopt(scene)
+        else:
+            self._rebuild(scene, bodies=tuple(keys[:1]) == ("shape",) or tuple(keys) == COLOR)
+
+    def _change_live(self, scene: Scene, head: str, keys: tuple[str, ...]) -> bool:
+        """Into the running simulation; False where it has to be built anew."""
+        if head in ("gravity", "wind") and not keys:
+            setattr(self.sim, head, getattr(scene, head))
+            return True
+        if head in ("name", "description"):
+            return True
+        if head == "simulation":
+            return keys == ("seconds",)
+        thing, before = scene[head], self.scene[head]
+        if head in self.sim.walls:
+            return self._change_wall(head, thing, keys)
+        if keys[:1] == ("gas",):
+            return self._change_gas(head, before, thing)
+        return self._change_body(head, thing, keys)
+
+    def _change_wall(self, name: str, wall: Any, keys: tuple[str, ...]) -> bool:
+        if len(keys) != 1 or keys[0] not in LIVE_WALL:
+            return False
+        setattr(self.sim.walls[name], keys[0], getattr(wall, keys[0]))
+        return True
+
+    def _change_body(self, name: str, body: Any, keys: tuple[str, ...]) -> bool:
+        attribute = LIVE_BODY.get(keys)
+        if attribute is None or (attribute == "mass" and self._glued(name)):
+            return False
+        if isinstance(body, RigidBody) and body.kind != "dynamic" and attribute == "mass":
+            return False
+        value = body
+        for key in keys:
+            value = getattr(value, key)
+        setattr(self.sim[name], attribute, -1.0 if value is None else value)
+        return True
+
+    def _change_gas(self, name: str, before: Any, after: Any) -> bool:
+        old, new = before.gas, after.gas
+        if old is None or new is None or any(getattr(old, key) != getattr(new, key) for key in GAS_KIND):
+            return False
+        view = self.sim[name]
+        view.ambient = new.ambient
+        view.nRT = new.nRT_at(float(view.rest_volume))
+        self.sim.temperatures[:, view.index] = new.temperature
+        return True
+
+    def change_gas(self, name: str, **changes: Any) -> None:
+        """Change the gas of a body: gauge (Pa), moles, temperature (K; the amount is kept), ambient (Pa), law, held.
+
+        Another temperature or ambient pressure keeps the amount of gas: the scene then holds it in moles.
+        """
+        body = self.scene[name]
+        if not isinstance(body, SoftBody):
+            raise SceneError(f"{name}: only a soft body can hold gas")
+        volume = float(self.sim[name].rest_volume)
+        gas = body.gas if body.gas is not None else Gas(gauge=0.0)
+        table = {key: value for key, value in asdict(gas).items() if value is not None}
+        if changes.get("law", gas.law) == "isothermal":
+            table.pop("gamma", None)
+        if not {"gauge", "moles", "nRT", "absolute"} & set(changes) and {"temperature", "ambient"} & set(changes):
+            changes = {"moles": gas.moles_at(volume), **changes}
+        for amount in ("gauge", "moles", "nRT", "absolute"):
+            if amount in changes:
+                table = {key: value for key, value in table.items() if key not in ("gauge", "moles", "nRT", "absolute")}
+        self.change(f"{name}.gas", table | changes)
+
+    def gas(self, name: str) -> dict[str, float] | None:
+        """Gauge pressure at the rest volume (Pa), moles, temperature (K), ambient (Pa) as the scene has them now."""
+        body = self.scene[name]
+        if not isinstance(body, SoftBody) or body.gas is None:
+            return None
+        volume = float(self.sim[name].rest_volume)
+        full = body.gas.nRT_at(volume)
+        return {
+            "gauge": full / volume - body.gas.ambient,
+            "moles": full / (GAS_CONSTANT * body.gas.temperature),
+            "temperature": body.gas.temperature,
+            "ambient": body.gas.ambient,
+        }
+
+    def add(self, thing: Thing) -> str:
+        """Add a body or wall; returns its name."""
+        scene = self.scene.copy()
+        before = set(scene.names)
+        scene.add(thing)
+        count = sum(len(body.shape.vertices) for body in (*scene.bodies, *scene.rigid_bodies))
+        if count > MAX_VERTICES:
+            raise SceneError(f"with it the scene has {count} vertices, and the playground takes {MAX_VERTICES}")
+        self._rebuild(scene, bodies=True)
+        return next(name for name in scene.names if name not in before)
+
+    def remove(self, name: str) -> None:
+        """Take a body out, with what it is glued by."""
+        scene = self.scene.copy()
+        thing = scene[name]
+        for things in (
+            scene.soft_bodies,
+            scene.cloths,
+            scene.rigid_bodies,
+            scene.grounds,
+            scene.planes,
+            scene.containers,
+        ):
+            if thing in things:
+                things.remove(thing)  # type: ignore[arg-type]
+        scene.attachments[:] = [entry for entry in scene.attachments if name not in (entry.body, entry.rigid)]
+        self._grabbed.pop(name, None)
+        self._rebuild(scene, bodies=True)
+
+    def pin(self, name: str, vertex: int) -> bool:
+        """Hold a vertex where it is now, or let go of it if it was held; returns whether it is held now."""
+        body = self._soft(name)
+        held = set(body.pinned.tolist()) ^ {vertex}
+        self._set_pins(name, tuple(sorted(held)))
+        return vertex in held
+
+    def unpin(self, name: str) -> None:
+        """Let go of all pinned vertices of a body."""
+        self._soft(name)
+        self._set_pins(name, ())
+
+    def _set_pins(self, name: str, pins: tuple[int, ...]) -> None:
+        scene = self.scene.copy()
+        scene.set(f"{name}.pins", pins)
+        self._rebuild(scene, bodies=False)
+
+    def _soft(self, name: str) -> Body:
+        body = self.scene[name]
+        if not isinstance(body, Body):
+            raise SceneError(f"{name}: only vertices of soft bodies and cloths can be pinned; make a rigid body static")
+        return body
+
+    def _glued(self, name: str) -> bool:
+        return any(name in (entry.body, entry.rigid) for entry in self.scene.attachments)
+
+    def _rebuild(self, scene: Scene, bodies: bool) -> None:
+        """Go on with a simulation of another description; if it cannot be built, nothing has changed."""
+        if self.sim.ledger != self.ledger:
+            self.sim.ledger = self.ledger
+        sim = rebuilt(self.sim, scene, scene.simulation.fps * self._fineness)
+        self.sim, self.scene = sim, scene
+        for name, (vertex, target) in list(self._grabbed.items()):
+            self.grab(name, vertex, target)
+        self._renewed(bodies)
+
+    def keep_ledger(self, wanted: bool) -> None:
+        """Sum up what damping takes and hands put in, or no longer (it is slower)."""
+        if wanted != self.ledger:
+            self.ledger = wanted
+            self._rebuild(self.scene, bodies=False)
+
+    def _adopt(self, scene: Scene) -> None:
+        self.scene = self.sim.scene = scene
+        self._frame = None
+
+    def _renewed(self, bodies: bool) -> None:
+        self._frame, self._due = None, 0.0
+        self.version += bodies
+        self.ticks += 1
+
+    # hands ----------------------------------------------------------------------------------------------------------
+
+    def nearest_vertex(self, names: list[str], point: Any) -> tuple[str, int]:
+        """The body among `names`, and its vertex, that is nearest to a point (m)."""
+        best = (math.inf, "", 0)
+        for name in names:
+            distance = np.linalg.norm(self.sim[name].positions - np.asarray(point), axis=1)
+            index = int(distance.argmin())
+            best = min(best, (float(distance[index]), name, index))
+        return best[1], best[2]
+
+    def grab(self, name: str, vertex: int, target: Any, point: Any = None) -> None:
+        """Pull a vertex of a body to a target (m), as on a rubber band that suits its weight.
+
+        point: where (m) a rigid body is taken hold of, when it is; calls without it move the target.
+        """
+        view = self.sim[name]
+        mass = float(view.mass)
+        stiffness, damping = mass * BAND**2, 2.0 * BAND_DAMPING * mass * BAND
+        if isinstance(self.scene[name], Body):  # the band must not ask for much shorter steps than the body does
+            rate = self.sim.settings.fps * max(self.sim.substeps, 8)
+            light = float(view.masses[vertex])
+            stiffness, damping = min(stiffness, light * rate**2), min(damping, 0.5 * light * rate)
+        elif point is not None:
+            self._points[name] = view.to_shape(point)
+        self.sim.grab(name, vertex, target, stiffness, damping, self._points.get(name))
+        self._grabbed[name] = (vertex, target)
+
+    def drop(self, name: str) -> None:
+        """Let go of a body; it keeps its velocity."""
+        self._points.pop(name, None)
+        if self._grabbed.pop(name, None) is not None and name in self.sim.names:
+            self.sim.release(name)
+
+    def held_point(self, name: str) -> Any:
+        """(dim,) m: where the point is by which a body is held."""
+        view, point = self.sim[name], self._points.get(name)
+        return view.positions[self._grabbed[name][0]] if point is None else view.from_shape(point)
+
+    @property
+    def grabbed(self) -> dict[str, tuple[int, Any]]:
+        """Bodies that are held: name -> (vertex, target)."""
+        return dict(self._grabbed)

@@ -1,0 +1,362 @@
+"""The live parameters of the playground: each changes the physics as its law says, and none breaks a world."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import turgor
+from common.chromium import chromium
+from turgor import gallery, shapes
+from turgor.errors import SceneError, UnstableError
+from turgor.viewer.page.playground import Playground
+from turgor.viewer.page.tabs import order
+from turgor.viewer.page.tabs.change import ChangePanel
+from turgor.viewer.world.parameters import CHOICES, ENTRIES, PARAMETERS, Choice, Parameter, set_for, span_for, subjects
+from turgor.viewer.world.world import World
+
+pytestmark = pytest.mark.req("D8", "X8")
+TABLE = {entry.key: entry for entry in ENTRIES}
+
+
+def balloon(**options: Any) -> World:
+    """A ball with gas that hangs in the air, damped so that it soon comes to rest."""
+    scene = turgor.Scene(gravity=options.pop("gravity", (0.0, 0.0, 0.0)))
+    gas = options.pop("gas", turgor.Gas(gauge=100.0, ambient=200.0))
+    settings = {"mass": 1.0, "springs": turgor.Springs(150.0, 0.5), "drag": 3.0, "name": "ball", **options}
+    scene.add_soft_body(shapes.icosphere(0.5, 2), gas=gas, at=(0.0, 0.0, 2.0), settled=True, **settings)
+    return World(scene)
+
+
+def run(world: World, seconds: float) -> World:
+    for _ in range(round(seconds * world.sim.settings.fps)):
+        world.sim.step()
+    return world
+
+
+def write(world: World, key: str, value: Any, name: str | None = None) -> None:
+    entry = TABLE[key]
+    set_for(world, entry, subjects(world, entry, name), value)
+
+
+def read(world: World, key: str, name: str = "ball") -> Any:
+    entry = TABLE[key]
+    return entry.read(world, "" if entry.of_scene else name)
+
+
+# laws -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("key", "factor"), [("gauge", 2.0), ("moles", 1.5), ("temperature", 1.5)])
+def test_more_gas_pressure_or_heat_swells_a_body(key: str, factor: float) -> None:
+    world = run(balloon(), 0.5)
+    before = world.sim["ball"].volume
+    write(world, key, factor * read(world, key))
+    assert run(world, 2.0).sim["ball"].volume > 1.02 * before
+
+
+def test_temperature_at_constant_amount_multiplies_pressure_times_volume() -> None:
+    """p V = n R T, with the volume that springs and gas agree on."""
+    world = run(balloon(), 0.5)
+    ball = world.sim["ball"]
+    product, moles, gauge = ball.pressure * ball.volume, read(world, "moles"), read(world, "gauge")
+    write(world, "temperature", 1.5 * read(world, "temperature"))
+    run(world, 1.0)
+    assert ball.pressure * ball.volume == pytest.approx(1.5 * product, rel=1e-4)
+    assert read(world, "moles") == pytest.approx(moles)
+    assert read(world, "gauge") == pytest.approx(1.5 * (gauge + 200.0) - 200.0)  # the linked value follows
+
+
+def test_stiffer_skin_holds_the_gas_in_less_volume() -> None:
+    world = run(balloon(), 0.5)
+    before = world.sim["ball"].volume
+    write(world, "stiffness", 4.0 * read(world, "stiffness"))
+    assert run(world, 2.0).sim["ball"].volume < 0.98 * before
+
+
+def test_heavier_ball_sags_further() -> None:
+    sag = {}
+    for mass in (0.5, 2.0):
+        world = balloon(gravity=(0.0, 0.0, -9.81), pins="top")
+        write(world, "mass", mass)
+        sag[mass] = -run(world, 2.0).sim["ball"].positions[:, 2].min()
+    assert sag[2.0] > sag[0.5] + 0.05
+
+
+@pytest.mark.parametrize(("key", "value"), [("damping", 2.0), ("drag", 4.0)])
+def test_damping_and_drag_take_energy(key: str, value: float) -> None:
+    left = {}
+    for chosen in (0.0, value):
+        world = balloon(springs=turgor.Springs(150.0, 0.0), drag=0.0)
+        world.sim["ball"].positions = world.sim["ball"].positions * (1.2, 1.0, 0.9)  # it rings
+        write(world, key, chosen)
+        left[chosen] = run(world, 0.5).sim.energy().kinetic
+    assert left[value] < 0.5 * left[0.0]
+
+
+def box_on_the_floor(**options: Any) -> World:
+    scene = turgor.Scene()
+    scene.add_ground(friction=0.5, restitution=0.0)
+    scene.add_rigid_body(shapes.box((0.4, 0.4, 0.4)), name="ball", **{"friction": 0.1, "restitution": 0.0, **options})
+    return World(scene)
+
+
+def test_friction_stops_a_box_sooner() -> None:
+    way = {}
+    for friction in (0.05, 1.0):
+        world = box_on_the_floor(at=(0.0, 0.0, 0.2), velocity=(2.0, 0.0, 0.0))
+        write(world, "friction", friction)
+        way[friction] = run(world, 1.0).sim["ball"].center[0]
+    assert way[1.0] < 0.5 * way[0.05]
+
+
+def test_restitution_bounces_higher() -> None:
+    top = {}
+    for restitution in (0.1, 0.9):
+        world = box_on_the_floor(at=(0.0, 0.0, 1.2))
+        write(world, "restitution", restitution)
+        run(world, 0.5)  # it has hit the floor after 0.45 s
+        heights = []
+        for _ in range(30):
+            heights.append(float(run(world, 1 / 60).sim["ball"].center[2]))
+        top[restitution] = max(heights)
+    assert top[0.9] > top[0.1] + 0.3
+
+
+def test_gravity_zero_means_no_weight_and_more_means_more() -> None:
+    speed = {}
+    for strength in (0.0, 1.62, 9.81):
+        world = balloon(gravity=(0.0, 0.0, -5.0), drag=0.0)
+        write(world, "gravity", strength)
+        speed[strength] = -run(world, 0.5).sim["ball"].momentum[2]
+    assert speed[0.0] == pytest.approx(0.0, abs=1e-5)
+    assert speed[1.62] == pytest.approx(0.81, rel=1e-3)
+    assert speed[9.81] == pytest.approx(4.905, rel=1e-3)
+
+
+def test_wind_carries_a_flag() -> None:
+    reach = {}
+    for wind in (0.5, 4.0):
+        scene = turgor.Scene()
+        sheet = shapes.sheet((1.0, 0.6), (11, 7))
+        scene.add_cloth(sheet, name="ball", at=(0, 0, 2), mass=0.1, wind_drag=0.05, pins="left-corners",
+                        rotation=(0.0, 0.0, 0.3), springs=turgor.Springs(100.0, 0.02))  # fmt: skip
+        world = World(scene)
+        write(world, "wind_x", wind)
+        reach[wind] = run(world, 2.0).sim["ball"].center[0]
+    assert reach[4.0] > reach[0.5] + 0.05
+
+
+def test_spin_turns_the_box_at_that_rate_from_where_it_is() -> None:
+    world = run(World(gallery.load("rotating-box")), 0.5)
+    before = world.frame().walls[0].rotation
+    write(world, "spin", 2.0)
+    after = world.sim.frame().walls[0].rotation
+    assert after == pytest.approx(before, abs=1e-6)
+    turned = run(world, 0.5).sim.frame().walls[0].rotation @ after.T
+    assert np.arccos((np.trace(turned) - 1.0) / 2.0) == pytest.approx(1.0, abs=1e-3)
+
+
+def other(entry: Choice, now: str) -> str:
+    if entry.key == "substeps":
+        return "32"
+    return next(option for option in reversed(entry.options) if option != now)
+
+
+@pytest.mark.parametrize("entry", CHOICES, ids=lambda entry: entry.key)
+def test_choices_go_on_from_the_state_of_now(entry: Choice) -> None:
+    world = run(World(gallery.load("five-balls")), 0.3)
+    before = world.sim.frame()
+    names = subjects(world, entry, None)
+    value = other(entry, entry.read(world, names[0]))
+    set_for(world, entry, names, value)
+    assert entry.read(world, names[0]) == value
+    after = world.sim.frame()
+    assert after.positions == pytest.approx(before.positions, abs=1e-6)
+    assert after.velocities == pytest.approx(before.velocities, abs=1e-5)
+    assert after.time == before.time
+    run(world, 0.2)
+    assert world.sim.finite
+    if not entry.of_scene:
+        return
+    assert str(getattr(world.sim.settings, entry.key)) == value
+
+
+def test_too_few_substeps_are_refused_and_nothing_changes() -> None:
+    world = run(World(gallery.load("five-balls")), 0.3)
+    with pytest.raises(SceneError, match="needs about"):
+        write(world, "substeps", "1")
+    assert world.scene.simulation.substeps == "auto"
+    assert world.sim.settings.substeps == "auto"
+
+
+# the table ------------------------------------------------------------------------------------------------------------
+
+
+def test_only_what_applies_is_offered() -> None:
+    world = World(gallery.load("torus-and-cubes"))
+    keys = {name: {entry.key for entry in ENTRIES if name in subjects(world, entry, name)} for name in world.sim.names}
+    assert {"gauge", "moles", "temperature", "law", "stiffness"} <= keys["torus"]
+    assert keys["cube-1"] == {"mass", "friction", "restitution"}
+    flag = World(gallery.load("flag"))
+    assert not subjects(flag, TABLE["gauge"], "flag")
+    assert subjects(flag, TABLE["wind_drag"], "flag")
+    assert not subjects(world, TABLE["wind_x"], None)
+    assert subjects(flag, TABLE["wind_x"], None)
+    assert not subjects(flag, TABLE["spin"], None)
+
+
+@pytest.mark.parametrize("name", ["five-balls", "flag", "jelly-2d", "torus-and-cubes", "hanging-ball", "drop-2d"])
+def test_values_of_now_are_inside_their_ranges(name: str) -> None:
+    world = World(gallery.load(name))
+    for parameter in PARAMETERS:
+        for body in subjects(world, parameter, None):
+            span = span_for(world, parameter, [body], {})
+            value = parameter.read(world, body)
+            assert span.clip(value) == pytest.approx(value, rel=1e-9), (parameter.key, body)
+            assert span.step < span.high - span.low
+
+
+@pytest.mark.parametrize("name", ["five-balls", "jelly-2d"])
+def test_worlds_stay_finite_at_both_ends_of_every_slider(name: str) -> None:
+    """Or they say that they are unstable, in the last good state."""
+    world = World(gallery.load(name))
+    for parameter in PARAMETERS:
+        names = subjects(world, parameter, None)
+        if not names:
+            continue
+        before, span = parameter.read(world, names[0]), span_for(world, parameter, names[:1], {})
+        for value in (span.low, span.high):
+            set_for(world, parameter, names, value)
+            assert parameter.read(world, names[0]) == pytest.approx(value, rel=1e-6, abs=1e-9)
+            run(world, 0.2)
+            assert world.sim.finite, (parameter.key, value)
+        set_for(world, parameter, names, before)
+
+
+def test_a_solver_that_cannot_do_it_says_so_and_pauses() -> None:
+    world = run(World(gallery.load("hanging-ball")), 0.3)
+    write(world, "solver", "euler")
+    with pytest.raises(UnstableError, match="substeps"):
+        world.advance(1.0)
+    assert not world.playing
+    assert world.sim.finite
+    write(world, "solver", "rk4")
+    assert run(world, 0.1).sim.finite
+
+
+def test_all_bodies_get_the_value_only_as_far_as_it_suits_each() -> None:
+    """The gas of the torus would blow the small cubes to pieces."""
+    world = World(gallery.load("torus-and-cubes"))
+    write(world, "moles", 1.0)
+    assert read(world, "moles", "torus") == pytest.approx(1.0)
+    assert read(world, "gauge", "soft-1") == pytest.approx(160.0, rel=0.1)
+
+
+def test_a_refused_value_leaves_everything_as_it_was() -> None:
+    world = balloon()
+    with pytest.raises(SceneError, match="mass"):
+        TABLE["mass"].write(world, "ball", -1.0)
+    assert read(world, "mass") == 1.0
+    assert world.sim["ball"].mass == pytest.approx(1.0)
+
+
+def test_the_scene_file_has_the_new_values_and_runs() -> None:
+    world = run(World(gallery.load("five-balls")), 0.2)
+    for key, value in (("gauge", 200.0), ("stiffness", 150.0), ("gravity", 3.0), ("spin", 1.2), ("substeps", "32")):
+        write(world, key, value)
+    written = turgor.Scene.from_toml(world.scene.to_toml())
+    assert written == world.scene
+    assert written["red"].gas.gauge == 200.0  # type: ignore[union-attr]
+    assert written["box"].spin == (0.0, 1.2, 0.0)  # type: ignore[union-attr]
+    again = World(written)
+    assert run(again, 0.2).sim.finite
+    assert again.sim["red"].stiffness == pytest.approx(150.0)
+    world.restore()
+    assert world.scene == gallery.load("five-balls")
+
+
+# the panel ------------------------------------------------------------------------------------------------------------
+
+
+def until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+@pytest.fixture
+def playground(monkeypatch: pytest.MonkeyPatch) -> Iterator[Playground]:
+    monkeypatch.setattr(order, "TABS", (("Change", ChangePanel),))
+    with Playground(gallery.load("five-balls"), port=0) as one:
+        assert until(lambda: one.panels[0].control("gauge").visible)  # type: ignore[attr-defined]
+        yield one
+
+
+def test_only_the_latest_value_of_a_drag_is_applied(playground: Playground, monkeypatch: pytest.MonkeyPatch) -> None:
+    panel: Any = playground.panels[0]
+    go, changes = threading.Event(), []
+    change = playground.world.change
+    monkeypatch.setattr(playground.world, "change", lambda *each: (changes.append(each), change(*each)))
+    playground.do(go.wait)
+    for value in np.linspace(0.0, 20.0, 50):
+        panel._note("gravity", float(value))
+    go.set()
+    assert until(lambda: bool(changes))
+    playground.do(changes.append, "end")
+    assert until(lambda: "end" in changes)
+    assert changes == [("gravity", (0.0, 0.0, -20.0)), "end"]
+
+
+def test_values_beyond_the_range_are_cut_and_linked_controls_follow(playground: Playground) -> None:
+    panel: Any = playground.panels[0]
+    panel._note("gauge", 1e9)
+    assert until(lambda: playground.world.scene["red"].gas.gauge == 480.0)  # type: ignore[union-attr]
+    assert until(lambda: panel.control("gauge").value == 480.0)
+    assert until(lambda: panel.control("moles").value == pytest.approx(0.1326, rel=0.01))
+
+
+@pytest.mark.req("A9")
+def test_a_click_selects_and_the_sliders_are_that_body_s(playground: Playground) -> None:
+    panel: Any = playground.panels[0]
+    playground.do(lambda: [listen("blue", 3, None) for listen in playground.hands._listeners])
+    assert until(lambda: panel._body.value == "blue" and panel.control("mass").value == 1.2)
+    panel._note("mass", 2.0)
+    assert until(lambda: playground.world.sim["blue"].mass == pytest.approx(2.0))
+    assert playground.world.sim["red"].mass == pytest.approx(1.0)
+
+
+def test_sliders_in_a_browser_change_the_simulation(playground: Playground) -> None:
+    world, panel = playground.world, playground.panels[0]
+    gravity: Parameter = TABLE["gravity"]  # type: ignore[assignment]
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1000, "height": 900})
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(playground.url)
+
+        def row(label: str) -> Any:
+            found = page.locator("label", has_text=label)
+            return found.locator("xpath=ancestor::div[contains(@class,'mantine-Flex-root')][1]")
+
+        slider = row(gravity.title(3)).get_by_role("slider")
+        slider.wait_for(timeout=60_000)
+        slider.focus()
+        for _ in range(5):
+            page.keyboard.press("ArrowRight")
+        assert until(lambda: abs(gravity.read(world, "") - 10.31) < 0.02), gravity.read(world, "")
+        assert np.linalg.norm(world.sim.gravity) == pytest.approx(gravity.read(world, ""))
+        row("Stiffness").locator("input:not([type=hidden])").last.fill("250")
+        assert until(lambda: world.sim["violet"].stiffness == 250.0)
+        page.get_by_text("Moon", exact=True).click()
+        assert until(lambda: abs(gravity.read(world, "") - 1.62) < 1e-9)
+        page.get_by_role("button", name="Back to the scene's values").click()
+        assert until(lambda: world.scene == gallery.load("five-balls"))
+        assert until(lambda: panel.control("gravity").value == 9.81)  # type: ignore[attr-defined]
+        assert not errors

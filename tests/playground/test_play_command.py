@@ -1,0 +1,71 @@
+"""`turgor play` as a user meets it: the installed program, in a process of its own."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from support.play_helpers import page
+
+EXE = shutil.which("turgor", path=str(Path(sys.executable).parent)) or "turgor"
+pytestmark = pytest.mark.req("X8")
+
+
+def test_help_of_play() -> None:
+    done = subprocess.run([EXE, "play", "--help"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    for word in ("--port", "--host", "--device", "--no-browser", "SCENE"):
+        assert word in done.stdout
+
+
+def test_without_viser_the_command_says_how_to_install_it() -> None:
+    program = (
+        "import sys; sys.modules['viser'] = None; from turgor.cli.app import execute; sys.exit(execute(sys.argv[1:]))"
+    )
+    for arguments, code in ((["play", "--help"], 0), (["play"], 2)):
+        done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=60)
+        assert done.returncode == code
+        assert "Traceback" not in done.stderr
+    assert done.stderr == "turgor: the playground needs viser, which is not installed: pip install 'turgor[play]'\n"
+
+
+def test_a_taken_port_ends_the_command() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [EXE, "play", "drop", "--no-browser", "--port", str(port)], capture_output=True, text=True, timeout=100
+        )
+    expected = f"turgor: port {port} is taken: choose another with --port\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
+
+
+def test_ctrl_c_ends_it_at_once() -> None:
+    process = subprocess.Popen(
+        [EXE, "play", "drop", "--no-browser", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.fullmatch(r"turgor play: http://127\.0\.0\.1:(\d+)  \(Ctrl-C ends\)\n", line)
+        assert found, line
+        port = int(found[1])
+        with pytest.raises(OSError, match="refused"):
+            socket.create_connection(("127.0.0.2", port), 5)
+        with page(port) as link:
+            assert link.recv(timeout=60)
+            begin = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            rest, errors = process.communicate(timeout=20)
+            assert time.monotonic() - begin < 5.0  # 2 s, and what a loaded machine may add
+        assert (process.returncode, rest, errors) == (0, "", "")
+    finally:
+        process.kill()
+        process.wait()

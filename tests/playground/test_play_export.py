@@ -1,0 +1,500 @@
+"""What the playground gives to keep: each file is opened by its own reader, and nothing is left on the server."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import tomllib
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from common.chromium import chromium
+from turgor import Scene, SceneError, Simulation, gallery
+from turgor.viewer.export.files import CancelledError, export
+from turgor.viewer.export.standalone import standalone_html
+from turgor.viewer.page.playground import Playground
+from turgor.viewer.page.tabs.keep import KeepPanel, file_name, scene_file
+from turgor.viewer.world.recording import Recording
+
+imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
+pytest.importorskip("pyvista")
+pytestmark = pytest.mark.req("X8", "X9")
+
+SMALL = (320, 180)
+PATIENCE = 120_000  # ms for the browser: it draws without a GPU, and tests may share the processor
+
+
+def film(name: str, frames: int, keep: Any = lambda k: True) -> Recording:
+    """The frames of a gallery scene for which `keep` of their number holds."""
+    sim = Simulation(gallery.load(name))
+    recording = Recording(sim.layout)
+    for number in range(frames):
+        if number:
+            sim.step()
+        if keep(number):
+            recording.add(sim.frame())
+    return recording
+
+
+@pytest.fixture(scope="module")
+def drop() -> Recording:
+    """1 s of a falling disc, 60 frames/s."""
+    return film("drop-2d", 61)
+
+
+@pytest.fixture
+def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which temporary folders are made."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def workers(folder: Path) -> list[int]:
+    """Processes (the child, its ffmpeg) that have the folder in their command line."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                if str(folder).encode() in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def pictures(content: bytes, tmp_path: Path) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """What ffmpeg finds in a video: about it, and its pictures."""
+    (tmp_path / "read.mp4").write_bytes(content)
+    reader = imageio_ffmpeg.read_frames(str(tmp_path / "read.mp4"))
+    about = next(reader)
+    width, height = about["size"]
+    return about, [np.frombuffer(data, np.uint8).reshape(height, width, 3) for data in reader]
+
+
+def blue_row(picture: np.ndarray) -> float:
+    """The row of the middle of the disc."""
+    r, _, b = np.moveaxis(picture.astype(int), -1, 0)
+    return float(np.argwhere(b - r > 60).mean(axis=0)[0])
+
+
+# video --------------------------------------------------------------------------------------------------------------
+
+
+def test_video_has_the_right_pictures(drop, private, tmp_path):
+    steps: list[tuple[int, int]] = []
+    content = export(drop, "mp4", options={"size": SMALL}, progress=lambda *step: steps.append(step))
+    assert not list(private.iterdir())
+    about, seen = pictures(content, tmp_path)
+    assert (about["size"], about["fps"], about["codec"]) == (SMALL, 30.0, "h264")
+    assert len(seen) == 31
+    assert about["duration"] == pytest.approx(31 / 30, abs=0.02)
+    assert steps == [(k + 1, 31) for k in range(31)]
+    falling = [blue_row(picture) for picture in seen[:10]]
+    assert np.all(np.diff(falling) > 0)
+    assert workers(private) == []
+
+
+def test_uneven_recording_plays_in_real_time(drop, tmp_path):
+    """Streamed frames come when there is time for them; the video must not stumble."""
+    uneven = Recording(drop.layout)
+    for number in (0, 1, 2, 7, 8, 13, 14, 19, 20, 21, 26, 31, 36, 37, 41, 45, 46, 50, 55, 60):
+        uneven.add(drop.frame(number))
+    even = pictures(export(drop, "mp4", options={"size": SMALL}), tmp_path)[1]
+    seen = pictures(export(uneven, "mp4", options={"size": SMALL}), tmp_path)[1]
+    assert len(seen) == len(even) == 31
+    for one, other in zip(seen, even, strict=True):
+        # A straight line over a gap of T = 5/60 s misses by a T²/8: 3 pixels of 1/60 m at the 5 g of the bounce.
+        # A frame that is merely held would miss by v T, 20 pixels.
+        assert blue_row(one) == pytest.approx(blue_row(other), abs=3.0)
+
+
+def test_gif(drop):
+    from PIL import Image
+
+    short = Recording(drop.layout)
+    for number in range(13):
+        short.add(drop.frame(number))
+    with Image.open(BytesIO(export(short, "gif", options={"size": SMALL}))) as gif:
+        assert gif.size == SMALL
+        assert gif.n_frames in (5, 6)  # 7 pictures at 30/s, as a GIF at 25/s
+        assert gif.info["duration"] == 40
+
+
+def test_the_simulation_does_not_share_its_process_with_the_painter(tmp_path):
+    """The parent never loads VTK."""
+    code = (
+        "import sys; from turgor import Simulation, gallery; from turgor.viewer.world.recording import Recording\n"
+        "from turgor.viewer.export.files import export\n"
+        "sim = Simulation(gallery.load('drop-2d')); film = Recording(sim.layout); film.add(sim.frame())\n"
+        "print(len(export(film, 'mp4', options={'size': (64, 64)})) > 500, 'vtkmodules' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.split() == ["True", "False"], done.stderr
+
+
+# trajectory ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["drop-2d", "rotating-box"])
+def test_vtk_reads_the_trajectory(name, private):
+    import pyvista as pv
+    from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
+    from vtkmodules.vtkIOHDF import vtkHDFReader
+
+    recording = film(name, 12, lambda number: number % 3 != 1)
+    path = private / "film.vtkhdf"
+    path.write_bytes(export(recording, "vtkhdf"))
+    assert list(private.iterdir()) == [path]
+    reader = vtkHDFReader()
+    reader.SetFileName(str(path))
+    reader.UpdateInformation()
+    times = reader.GetOutputInformation(0).Get(vtkStreamingDemandDrivenPipeline.TIME_STEPS())
+    assert reader.GetNumberOfSteps() == len(recording) == 8
+    for number in range(8):
+        frame = recording.frame(number)
+        assert times[number] == frame.time
+        reader.SetStep(number)
+        reader.Modified()
+        reader.Update()
+        mesh = pv.wrap(reader.GetOutput())
+        dim = recording.layout.dim
+        assert np.array_equal(np.asarray(mesh.points)[:, :dim], frame.positions)
+        assert np.array_equal(np.asarray(mesh.point_data["velocity"])[:, :dim], frame.velocities)
+
+
+# errors and cancelling ----------------------------------------------------------------------------------------------
+
+
+def test_bad_requests_are_refused_with_a_sentence(drop, private):
+    with pytest.raises(SceneError, match="cannot export a recording as 'exe'; use mp4"):
+        export(drop, "exe")
+    with pytest.raises(SceneError, match="Nothing has been recorded yet"):
+        export(Recording(drop.layout), "mp4")
+    assert not list(private.iterdir())
+
+
+def test_an_error_of_the_child_is_a_sentence_here(drop, private):
+    with pytest.raises(SceneError, match="give width and height in pixels"):
+        export(drop, "mp4", options={"size": (1, 1)})
+    with pytest.raises(SceneError, match=r"^recording\.vtkhdf: precision = 'float8'; use"):  # no path of the server
+        export(drop, "vtkhdf", options={"precision": "float8"})
+    assert not list(private.iterdir())
+    assert workers(private) == []
+
+
+def test_a_child_that_dies_is_reported(drop, private):
+    def murder(done: int, total: int) -> None:
+        for process in workers(private):
+            os.kill(process, signal.SIGKILL)
+
+    with pytest.raises(SceneError, match=r"The \.mp4 file could not be made: .*status -9"):
+        export(drop, "mp4", options={"size": SMALL}, progress=murder)
+    assert not list(private.iterdir())
+
+
+def test_cancel_ends_the_child_and_removes_its_files(drop, private):
+    cancel = threading.Event()
+    seen: list[list[int]] = []
+
+    def stop(done: int, total: int) -> None:
+        if done == 3:
+            seen.append(workers(private))
+            cancel.set()
+
+    with pytest.raises(CancelledError):
+        export(drop, "mp4", progress=stop, cancel=cancel)
+    assert len(seen[0]) >= 2  # the painter and its ffmpeg
+    assert workers(private) == []
+    assert not list(private.iterdir())
+
+
+def test_a_bar_that_fails_does_not_stop_the_export(drop):
+    def broken(done: int, total: int) -> None:
+        raise RuntimeError("the page is gone")
+
+    assert len(export(drop, "vtkhdf", progress=broken)) > 10_000
+
+
+def test_nothing_is_left_when_the_playground_is_killed(private):
+    """The child notices that nobody listens any more, and tidies up."""
+    code = (
+        "import os, signal; from turgor import Simulation, gallery\n"
+        "from turgor.viewer.world.recording import Recording\n"
+        "from turgor.viewer.export.files import export\n"
+        "sim = Simulation(gallery.load('drop-2d')); film = Recording(sim.layout); film.add(sim.frame())\n"
+        "for _ in range(200):\n    sim.step(); film.add(sim.frame())\n"
+        "export(film, 'mp4', progress=lambda done, total: done > 3 and os.kill(os.getpid(), signal.SIGKILL))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(private)}, capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    deadline = time.monotonic() + 30
+    while (workers(private) or list(private.iterdir())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert workers(private) == []
+    assert not list(private.iterdir())
+
+
+# page ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as one:
+        yield one
+
+
+@pytest.mark.parametrize("name", ["drop-2d"])
+def test_page_plays_offline(name, browser, private, tmp_path):
+    content = export(film(name, 61, lambda number: number % 3 == 0), "html", options={"title": "A <drop> & more"})
+    assert not list(private.iterdir())
+    assert len(content) < 3_000_000
+    path = tmp_path / "film.html"
+    path.write_bytes(content)
+    context = browser.new_context(viewport={"width": 256, "height": 192}, offline=True)
+    context.set_default_timeout(PATIENCE)
+    asked: list[str] = []
+    complaints: list[str] = []
+
+    def gate(route: Any) -> None:
+        asked.append(route.request.url)
+        if route.request.url.startswith(("file:", "data:", "blob:")):
+            route.continue_()
+        else:
+            route.abort()
+
+    context.route("**/*", gate)
+    page = context.new_page()
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(path.as_uri())
+    assert page.title() == "A <drop> & more"
+    page.locator("input[value='1x']").first.wait_for()  # the player's bar
+    page.add_style_tag(content=".mantine-Notifications-root { display: none }")  # viser's word on drawing without a GPU
+    rows: list[float] = []
+    deadline = time.monotonic() + PATIENCE / 1000
+    while len(rows) < 2 or max(rows) - min(rows) < 10:  # pixels: the body falls, and falls again
+        assert time.monotonic() < deadline, f"nothing moves: the body is at {rows}"
+        page.wait_for_timeout(150)
+        rows += middle_row(page.screenshot(clip={"x": 0, "y": 0, "width": 256, "height": 150}))
+    context.close()
+    assert asked == [path.as_uri()]
+    assert complaints == []
+
+
+def middle_row(shot: bytes) -> list[float]:
+    """Where the coloured body is in a screenshot; nothing while there is none."""
+    from PIL import Image
+
+    rgb = np.asarray(Image.open(BytesIO(shot)).convert("RGB")).astype(int)
+    places = np.argwhere(rgb.max(axis=2) - rgb.min(axis=2) > 60)
+    return [float(places.mean(axis=0)[0])] if len(places) > 200 else []
+
+
+def test_a_page_that_is_too_large_is_refused(drop):
+    with pytest.raises(SceneError, match=r"more than 1 MB; record no more than about 0\.\d s, or download a video"):
+        standalone_html(film("five-balls", 40), "x", max_bytes=1_000_000)
+    with pytest.raises(SceneError, match="more than 0 MB"):  # seen before any work is done
+        standalone_html(drop, "x", max_bytes=1000)
+
+
+def test_making_a_page_prints_nothing_and_ends_its_server(drop, capfd):
+    before = threading.active_count()
+    standalone_html(drop, "x")
+    assert capfd.readouterr().out == ""
+    deadline = time.monotonic() + 5
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert threading.active_count() <= before
+
+
+# scene --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", gallery.names())
+def test_scene_file_is_the_scene(name, tmp_path):
+    scene = gallery.load(name)
+    path = tmp_path / file_name(scene.name, ".toml")
+    path.write_bytes(scene_file(scene))
+    assert Scene.load(path) == scene
+
+
+def test_scene_file_runs_from_any_folder(tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "downloads").mkdir()
+    monkeypatch.chdir(tmp_path / "mine")
+    import trimesh
+
+    trimesh.creation.icosphere(subdivisions=1).export("ball.obj")
+    Path("my.toml").write_text(
+        'name = "mine"\ndim = 3\n[[soft_body]]\nname = "ball"\nshape = { file = "ball.obj" }\nmass = 1.0\n'
+        "springs = { stiffness = 200.0, damping = 1.0 }\ngas = { gauge = 100.0 }\n"
+    )
+    scene = Scene.load("my.toml")
+    scene.set("ball.mass", 2.5)
+    target = tmp_path / "downloads" / "mine.toml"
+    target.write_bytes(scene_file(scene))
+    monkeypatch.chdir(tmp_path / "downloads")
+    sim = Simulation(Scene.load(target))
+    sim.run(0.05)
+    assert sim["ball"].mass == pytest.approx(2.5)
+    turgor = shutil.which("turgor", path=str(Path(sys.executable).parent)) or "turgor"
+    done = subprocess.run([turgor, "run", str(target), "--seconds", "0.05"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_names_of_downloads_are_harmless():
+    assert file_name("drop", ".toml") == "drop.toml"
+    assert file_name("../../etc/passwd", ".mp4") == "etc-passwd.mp4"
+    assert file_name("a b\\c:d\n\x00", ".html") == "a-b-c-d.html"
+    assert file_name("...", ".gif") == "scene.gif"
+    assert len(file_name("x" * 500, ".png")) == 64
+
+
+# panel --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def playground() -> Iterator[tuple[Playground, KeepPanel]]:
+    """A playground with its Keep panel."""
+    with Playground(gallery.load("drop-2d"), port=0) as opened:
+        panel = next((panel for panel in opened.panels if isinstance(panel, KeepPanel)), None)
+        if panel is None:
+            with opened.server.gui.add_folder("Keep"):
+                panel = KeepPanel(opened)
+        yield opened, panel
+        panel.close()
+
+
+def until(condition: Any, seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def test_record_replay_and_live(playground):
+    opened, panel = playground
+    shown: list[float] = []
+    opened.on_show(lambda frame: shown.append(frame.time))
+    opened.do(panel.record)
+    until(lambda: panel.recording is not None and panel.recording.duration > 0.5)
+    opened.do(panel.stop)
+    until(lambda: panel.recording.ended)
+    recording = panel.recording
+    opened.do(panel.seek, 0.25)
+    until(lambda: opened.replaying and shown[-1] == pytest.approx(recording.frame(0).time + 0.25))
+    waiting = opened.world.sim.time
+    opened.do(panel.replay)
+    until(lambda: shown[-1] == pytest.approx(recording.frame(len(recording) - 1).time))
+    assert opened.world.sim.time == waiting  # the world stands still
+    opened.do(panel.live)
+    until(lambda: not opened.replaying and opened.world.sim.time > waiting)
+    until(lambda: shown[-1] > waiting)
+
+
+def test_touching_the_world_ends_the_replay(playground):
+    opened, panel = playground
+    opened.do(panel.record)
+    until(lambda: panel.recording is not None and len(panel.recording) > 5)
+    opened.do(panel.replay)
+    until(lambda: opened.replaying)
+    opened.do(opened.world.reset)
+    until(lambda: not opened.replaying)
+
+
+def test_another_scene_ends_the_recording_and_cannot_replay_it(playground):
+    opened, panel = playground
+    opened.do(panel.record)
+    until(lambda: panel.recording is not None and len(panel.recording) > 5)
+    opened.do(opened.open, gallery.load("jelly-2d"))
+    until(lambda: panel.recording.ended)
+    assert panel.recording.layout.scene == "drop-2d"
+    failures: list[str] = []
+
+    def replay() -> None:
+        try:
+            panel.replay()
+        except SceneError as error:
+            failures.append(str(error))
+
+    opened.do(replay)
+    until(lambda: failures)
+    assert "'drop-2d' as it was" in failures[0]
+    assert not opened.replaying
+
+
+def test_closing_cancels_the_export(playground, private):
+    opened, panel = playground
+    opened.do(panel.record)
+    until(lambda: panel.recording is not None and panel.recording.duration > 0.5)
+    opened.do(panel.stop)
+    client = type("Client", (), {"send_file_download": lambda *_, **__: pytest.fail("it was cancelled")})()
+    panel._download(client, "mp4")
+    until(lambda: workers(private))
+    panel.close()
+    assert workers(private) == []
+    assert not list(private.iterdir())
+
+
+def test_everything_can_be_downloaded_in_a_browser(playground, browser, tmp_path):
+    opened, panel = playground
+    context = browser.new_context(viewport={"width": 700, "height": 1000}, accept_downloads=True)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.goto(opened.url)
+    tab = page.get_by_role("tab", name="Keep")
+    page.get_by_text("Connected").or_(tab).first.wait_for()
+    if tab.count():
+        tab.click()
+
+    def press(label: str) -> None:
+        page.get_by_role("button", name=label, exact=True).click()
+
+    def fetch(label: str) -> tuple[str, bytes]:
+        with page.expect_download() as waiting:
+            press(label)
+        download = waiting.value
+        download.save_as(tmp_path / "fetched")
+        return download.suggested_filename, (tmp_path / "fetched").read_bytes()
+
+    press("Record")
+    until(lambda: panel.recording is not None and panel.recording.duration > 0.6)
+    press("Stop")
+    until(lambda: panel.recording.ended)
+    page.get_by_text(re.compile(r"Recorded: \d\.\d s, \d+ frames, 0\.\d of 256 MiB")).wait_for()
+
+    from PIL import Image
+
+    name, content = fetch("Take picture")
+    assert re.fullmatch(r"drop-2d-\d+\.\d\ds\.png", name)
+    with Image.open(BytesIO(content)) as image:
+        assert min(image.size) > 200
+        assert len(image.convert("RGB").getcolors(1 << 24)) > 10
+    name, content = fetch("Scene (.toml)")
+    assert name == "drop-2d.toml"
+    assert tomllib.loads(content.decode())["name"] == "drop-2d"
+    name, content = fetch("Video (.mp4)")
+    assert name == "drop-2d.mp4"
+    about, seen = pictures(content, tmp_path)
+    assert about["size"] == (1280, 720)
+    assert len(seen) == int(panel.recording.duration * 30 + 1e-6) + 1
+    assert fetch("Trajectory (.vtkhdf)")[1].startswith(b"\x89HDF")
+    assert b"<title>drop-2d</title>" in fetch("Page (.html)")[1]
+
+    press("Replay")
+    until(lambda: opened.replaying)
+    press("Live")
+    until(lambda: not opened.replaying)
+    context.close()

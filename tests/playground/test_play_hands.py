@@ -1,0 +1,167 @@
+"""Hands on in the playground: bodies are added where there is room, meshes are uploaded, points are pinned (A9)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import trimesh
+
+import turgor
+from common.chromium import chromium
+from turgor import gallery, shapes
+from turgor.errors import SceneError
+from turgor.scene.data import SoftBody
+from turgor.viewer.page.playground import Playground
+from turgor.viewer.page.tabs import order
+from turgor.viewer.page.tabs.add import HandsPanel
+from turgor.viewer.world.newcomers import FLAT, SOLID, add_shape, common_size, made
+from turgor.viewer.world.world import World
+
+pytestmark = pytest.mark.req("A9", "X8")
+
+
+def until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+def boxes(world: World) -> dict[str, tuple[Any, Any]]:
+    points = {name: world.sim[name].positions for name in world.sim.names}
+    return {name: (own.min(axis=0), own.max(axis=0)) for name, own in points.items()}
+
+
+@pytest.mark.parametrize("rigid", [False, True], ids=["soft", "rigid"])
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("five-balls", "ball"), ("five-balls", "letter"), ("flag", "box"), ("torus-and-cubes", "letter")]
+    + [("jelly-2d", what) for what in FLAT],
+)
+def test_a_newcomer_has_room_and_the_world_goes_on(name: str, what: str, rigid: bool) -> None:
+    world = World(gallery.load(name))
+    for _ in range(30):
+        world.sim.step()
+    before = {other: world.sim[other].positions for other in world.sim.names}
+    size = 0.5 * common_size(world) if name in ("five-balls", "jelly-2d") else common_size(world)
+    added = add_shape(world, made(what, size, "P"), what, rigid)
+    for other, points in before.items():
+        assert world.sim[other].positions == pytest.approx(points, abs=1e-6)  # nothing else has moved
+    found = boxes(world)
+    low, high = found.pop(added)
+    for other, (lower, higher) in found.items():
+        assert np.any(low > higher) or np.any(high < lower), other
+    if world.scene.containers:
+        box = world.scene.containers[0]
+        assert np.all(np.linalg.norm(world.sim[added].positions - box.at, axis=1) < np.linalg.norm(box.size) / 2.0)
+    for _ in range(20):
+        world.sim.step()
+    assert world.sim.finite
+    assert np.abs(world.sim[added].velocities).max() < 10.0  # it falls, and does not jump
+    if not rigid:
+        assert isinstance(world.scene[added], SoftBody)
+        assert 0.5 < world.sim[added].volume / world.sim[added].rest_volume < 4.0
+    assert turgor.Scene.from_toml(world.scene.to_toml()) == world.scene
+
+
+def test_bodies_pile_up_until_the_box_is_full() -> None:
+    world = World(gallery.load("five-balls"))
+    shape = made("ball", 0.9)
+
+    def fill() -> None:
+        for _ in range(40):
+            add_shape(world, shape, "ball", rigid=True)
+
+    with pytest.raises(SceneError, match="no free place"):
+        fill()
+    assert 5 < len(world.sim.names) < 40
+    assert len(set(world.sim.names)) == len(world.sim.names)
+
+
+def test_a_letter_is_one_letter() -> None:
+    for bad in ("", "AB", " "):
+        with pytest.raises(SceneError, match="one letter"):
+            made("letter", 0.5, bad)
+    assert made("letter", 0.5, "i").volume > 0.5 * sum(part.volume for part in shapes.text("i", 0.5, 0.15, 0.05))
+    assert set(SOLID) == {"ball", "box", "letter"}
+
+
+@pytest.fixture
+def playground(monkeypatch: pytest.MonkeyPatch) -> Iterator[Playground]:
+    monkeypatch.setattr(order, "TABS", (("Hands", HandsPanel),))
+    with Playground(gallery.load("hanging-ball"), port=0) as one:
+        assert until(lambda: one.stage is not None)
+        yield one
+
+
+def click(playground: Playground, name: str, vertex: int, modifier: str | None) -> None:
+    playground.do(lambda: [listen(name, vertex, modifier) for listen in playground.hands._listeners])
+
+
+def test_shift_click_pins_and_frees_a_point(playground: Playground) -> None:
+    panel, world = playground.panels[0], playground.world
+    (top,) = world.scene["ball"].pinned.tolist()  # type: ignore[union-attr]
+    lowest = int(world.sim["ball"].positions[:, 2].argmin())
+    click(playground, "ball", lowest, "shift")
+    assert until(lambda: world.scene["ball"].pinned.tolist() == sorted([top, lowest]))  # type: ignore[union-attr]
+    place = world.sim["ball"].positions[lowest]
+    start = world.sim.time
+    assert until(lambda: world.sim.time > start + 0.3)
+    assert world.sim["ball"].positions[lowest] == pytest.approx(place, abs=1e-5)
+    assert until(lambda: panel._state.content.startswith("2 of"))  # type: ignore[attr-defined]
+    click(playground, "ball", lowest, "shift")
+    assert until(lambda: world.scene["ball"].pinned.tolist() == [top])  # type: ignore[union-attr]
+    playground.do(panel._unpin_all)  # type: ignore[attr-defined]
+    assert until(lambda: panel._state.content == "")  # type: ignore[attr-defined]
+    assert until(lambda: world.sim["ball"].positions[:, 2].max() < 1.5)  # it has fallen
+
+
+def test_add_and_upload_in_a_browser(playground: Playground, tmp_path: Path) -> None:
+    panel: Any = playground.panels[0]
+    world = playground.world
+    good, shell = tmp_path / "good.obj", trimesh.creation.icosphere(subdivisions=2, radius=30.0)
+    shell.export(good)
+    opened = shell.copy()
+    opened.update_faces(np.arange(len(shell.faces)) > 0)
+    opened.export(tmp_path / "open.stl")
+    (tmp_path / "words.obj").write_text("this is not a mesh\n")
+    (tmp_path / "empty.ply").write_text("")
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1000, "height": 1000})
+        page.goto(playground.url)
+        page.get_by_role("button", name="Add", exact=True).click(timeout=60_000)
+        assert until(lambda: "ball-1" in world.sim.names)
+
+        def upload(path: Path) -> str:
+            before = panel.verdict
+            with page.expect_file_chooser() as chooser:
+                page.get_by_text("Upload .obj").click()
+            chooser.value.set_files(path)
+            until(lambda: panel.verdict != before, 20.0)
+            return str(panel.verdict)
+
+        assert "is fine" in upload(good)
+        assert until(lambda: "mesh-1" in world.sim.names)
+        assert np.ptp(world.scene["mesh-1"].positions, axis=0).max() == pytest.approx(1.0, rel=0.01)  # type: ignore[union-attr]
+        names = list(world.sim.names)
+        assert "Not added" in upload(tmp_path / "words.obj")
+        assert "hole" in upload(tmp_path / "open.stl")
+        # an empty file never comes to the panel: the gate of uploads refuses it
+        with page.expect_file_chooser() as chooser:
+            page.get_by_text("Upload .obj").click()
+        chooser.value.set_files(tmp_path / "empty.ply")
+        page.get_by_text("the file is empty").wait_for(timeout=20_000)
+        assert world.sim.names == names
+        page.get_by_label("Close holes").click()
+        assert "was repaired" in upload(tmp_path / "open.stl")
+        assert until(lambda: "mesh-2" in world.sim.names)
+        page.get_by_role("button", name="Remove it").click()
+        assert until(lambda: "mesh-2" not in world.sim.names)
+        start = world.sim.time
+        assert until(lambda: world.sim.time > start + 0.2)
+        assert world.sim.finite

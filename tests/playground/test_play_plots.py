@@ -1,0 +1,159 @@
+"""The live plots of the playground: what is measured, and that the page draws it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from common.chromium import chromium
+from turgor import gallery
+from turgor.viewer.draw.diagram import diagram
+from turgor.viewer.page.playground import Playground
+from turgor.viewer.page.tabs import order
+from turgor.viewer.page.tabs.plots import PlotsPanel
+from turgor.viewer.world.meter import Meter
+from turgor.viewer.world.series import ENERGIES, Ring, Series
+from turgor.viewer.world.world import World
+
+pytestmark = pytest.mark.req("D8", "X8")
+
+
+def until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+def test_a_ring_keeps_the_last_seconds_in_order() -> None:
+    ring = Ring(2, span=5.0)
+    for at in np.arange(0.0, 300.0, 0.05):
+        ring.add(at, at**2, -at)
+    at, square, minus = ring.columns()
+    assert at[0] >= at[-1] - 5.0
+    assert len(at) == pytest.approx(101, abs=1)
+    assert np.all(np.diff(at) > 0.0)
+    assert square == pytest.approx(at**2)
+    assert minus == pytest.approx(-at)
+
+
+def test_a_ring_forgets_when_time_goes_back_and_replaces_what_is_measured_again() -> None:
+    ring = Ring(1)
+    for at in (1.0, 2.0, 2.0, 3.0):
+        ring.add(at, at)
+    assert ring.columns()[0].tolist() == [1.0, 2.0, 3.0]
+    ring.add(0.5, 7.0)
+    assert [column.tolist() for column in ring.columns()] == [[0.5], [7.0]]
+
+
+def sampled(name: str, frames: int, body: str | None = None) -> tuple[World, Series]:
+    world = World(gallery.load(name))
+    series = Series(world, Meter())
+    series.watch(body)
+    for _ in range(frames):
+        world.sim.step()
+        series._due = series._energy_due = 0.0  # as if enough time had passed
+        assert series.sample(world.sim.frame())
+    return world, series
+
+
+def test_samples_are_the_energies_volume_and_pressure_of_the_simulation() -> None:
+    world, series = sampled("hanging-ball", 20)
+    energy = world.sim.energy()
+    rows = series.energy.columns()
+    assert [row[-1] for row in rows[1:6]] == pytest.approx([getattr(energy, name) for name in ENERGIES])
+    assert rows[5] == pytest.approx(sum(rows[1:5]))  # total
+    at, volume, gauge, _pressure = series.gas.columns()
+    ball = world.sim["ball"]
+    assert (at[-1], volume[-1], gauge[-1]) == pytest.approx((world.sim.time, ball.volume, ball.gauge_pressure))
+    path = series.path()
+    assert series.law(path[0]) == pytest.approx(path[1], rel=1e-4)  # the path lies on p V = n R T
+
+
+def test_samples_are_taken_at_a_bounded_rate_and_costly_ones_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(gallery.load("five-balls"))
+    series = Series(world, Meter())
+    measure = world.sim.energy
+    monkeypatch.setattr(world.sim, "energy", lambda: (time.sleep(0.02), measure())[1])
+    world.sim.step()
+    frame, start = world.sim.frame(), time.perf_counter()
+    assert series.sample(frame)
+    assert series._due - start > 0.06  # the next one in 1/15 s
+    series._due = start + 1e6
+    assert not series.sample(frame)
+    assert series._energy_due - start > 1.0  # 20 ms are to be 2 % of the time
+
+
+def test_series_begin_anew_when_the_scene_does() -> None:
+    world, series = sampled("hanging-ball", 10)
+    world.reset()
+    series.sample(world.frame())
+    assert len(series.energy) == len(series.gas) == 1
+
+
+def test_the_body_without_gas_is_not_watched() -> None:
+    _world, series = sampled("torus-and-cubes", 1, "soft-1")
+    assert series.body == "soft-1"
+    series.watch("cube-1")
+    assert series.body == "torus"  # the first that has gas
+    _, flag = sampled("flag", 1)
+    assert flag.body is None
+    assert len(flag.gas) == 0
+
+
+def test_a_path_is_drawn_in_order_with_ticks_and_a_dot_at_its_end() -> None:
+    angle = np.linspace(0.0, 6.0, 50)
+    picture = diagram("a <loop>", "V (m³)", "p (Pa)", 2.0 + np.cos(angle), 100.0 + 10.0 * np.sin(angle))
+    points = re.findall(r'polyline points="([^"]*)"', picture)[0].split()
+    assert len(points) == 50
+    columns = np.array([float(point.split(",")[0]) for point in points])
+    assert (np.diff(columns) < 0.0).any()
+    assert (np.diff(columns) > 0.0).any()
+    assert "a &lt;loop&gt;" in picture
+    assert "V (m³)" in picture
+    assert 4 <= picture.count("<line") <= 14
+    assert "<circle" in picture
+    still = diagram("still", "V", "p", np.full(3, 2.0), np.full(3, 5.0))  # at rest: no division by zero
+    assert "nan" not in still
+
+
+@pytest.fixture
+def playground(monkeypatch: pytest.MonkeyPatch) -> Iterator[Playground]:
+    monkeypatch.setattr(order, "TABS", (("Plots", PlotsPanel),))
+    with Playground(gallery.load("hanging-ball"), port=0) as one:
+        yield one
+
+
+def test_plots_in_a_browser(playground: Playground) -> None:
+    panel: Any = playground.panels[0]
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1000, "height": 1000})
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(playground.url)
+        page.locator(".uplot").nth(1).wait_for(timeout=60_000)
+        assert page.locator(".uplot").count() == 2  # energy, volume and pressure
+        drawn = (
+            "() => Object.values(window.__viserTestpoints.uplots).map("
+            "u => [u.chart.data.length, u.chart.data[0].length, u.chart.series.slice(1).map(s => s.label)])"
+        )
+        assert until(lambda: all(count > 5 for _, count, _ in page.evaluate(drawn)))
+        assert page.evaluate(drawn)[0][2] == list(ENERGIES)
+        page.get_by_label("with losses and work").click()
+        assert until(lambda: playground.world.ledger)
+        assert until(lambda: any(lines == 8 for lines, _, _ in page.evaluate(drawn)))
+        assert until(lambda: len(panel.series.energy) > 3)
+        assert np.isfinite(panel.series.energy.columns()[6]).all()  # dissipated
+        page.get_by_label("p–V diagram").click()
+        page.locator("svg[role=img] polyline").nth(1).wait_for(state="attached", timeout=20_000)
+        page.get_by_label("Frame time").click()
+        assert until(lambda: page.locator(".uplot").count() == 3)
+        playground.do(playground.open, gallery.load("drop-2d"))
+        assert until(lambda: "(m²)" in page.locator("svg[role=img]").inner_html())
+        assert until(lambda: 0 < panel.series.gas.columns()[0].max() < 10.0)
+        assert not errors

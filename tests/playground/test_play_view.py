@@ -1,0 +1,441 @@
+"""The tab "View" of the playground: overlays and colours by value, on the real server and in a real browser."""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import turgor
+from common.chromium import chromium
+from turgor import gallery
+from turgor.viewer.draw.arrows import HEAD_LENGTH, MOST, RED, chosen_vertices, outward_normals
+from turgor.viewer.draw.color_values import BANDS, KINDS, Range, band_colors, band_of
+from turgor.viewer.draw.legend import numbers
+from turgor.viewer.draw.overlays import CONTACT_NORMAL
+from turgor.viewer.draw.skins import upright
+from turgor.viewer.draw.stage import rgb
+from turgor.viewer.page.playground import Playground
+from turgor.viewer.page.tabs import order
+from turgor.viewer.page.tabs.view import OVERLAYS, SEE_THROUGH, ViewPanel
+
+SECONDS = 20.0  # to wait for what must come; the machine may be busy
+
+
+class Page:
+    """A playground with the tab, its world paused at the beginning."""
+
+    def __init__(self, scene: turgor.Scene) -> None:
+        self.playground = Playground(scene, port=0)
+        self.panel = next(panel for panel in self.playground.panels if isinstance(panel, ViewPanel))
+        self.playground.world.playing = False
+        self.do(self.playground.world.reset)
+
+    def do(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run on the world's thread, and wait until it is done and shown."""
+        done, result = threading.Event(), []
+
+        def job() -> None:
+            try:
+                result.append(function(*arguments))
+            finally:
+                done.set()
+
+        self.playground.do(job)
+        assert done.wait(SECONDS)
+        self.wait(lambda: self.playground._shown == self.playground.world.state)
+        return result[0] if result else None
+
+    def wait(self, condition: Callable[[], Any]) -> None:
+        end = time.monotonic() + SECONDS
+        while not condition():
+            assert time.monotonic() < end, "it did not come"
+            time.sleep(0.01)
+
+    def run(self, frames: int) -> None:
+        for _ in range(frames):
+            self.do(self.playground.world.step_once)
+
+    def set(self, box: Any, value: Any) -> None:
+        """As a person would; the callback runs in a thread of viser's, and what it does is waited for."""
+        box.value = value
+        self.do(self.panel._apply)
+
+    def show(self, key: str, value: bool = True) -> None:
+        self.set(self.panel.toggles[key], value)
+
+    def node(self, name: str) -> Any:
+        return self.playground.server.scene._handle_from_node_name.get(name)
+
+    def nodes(self) -> set[str]:
+        names = self.playground.server.scene._handle_from_node_name
+        return {name for name in names if name.startswith(("/overlay", "/color"))}
+
+
+@pytest.fixture
+def open_page(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any], Page]]:
+    monkeypatch.setattr(order, "TABS", (("View", ViewPanel),))
+    opened: list[Page] = []
+
+    def make(scene: Any) -> Page:
+        opened.append(Page(gallery.load(scene) if isinstance(scene, str) else scene))
+        return opened[-1]
+
+    yield make
+    for page in opened:
+        page.playground.close()
+
+
+def balls(dim: int = 3, gap: float = 0.1, **options: Any) -> turgor.Scene:
+    """Two balls without weight; `left` flies, `right` stands still."""
+    scene = turgor.Scene(dim=dim, gravity=(0,) * dim, **options)
+    shape = turgor.shapes.icosphere(radius=0.4, subdivisions=2) if dim == 3 else turgor.shapes.circle(radius=0.4)
+    for name, side in (("left", -1), ("right", 1)):
+        scene.add_soft_body(
+            shape, name=name, at=(side * (0.4 + gap / 2), *(0,) * (dim - 1)), gas=turgor.Gas(gauge=100.0 + 50 * side),
+            velocity=(-3.0 * (side < 0), *(0,) * (dim - 1)), color=(0.6, 0.6, 0.62),
+        )  # fmt: skip
+    return scene
+
+
+@pytest.mark.req("A8", "D7")
+@pytest.mark.parametrize("dim", [2, 3])
+def test_velocity_vectors_are_red_and_begin_at_the_vertices(open_page: Any, dim: int) -> None:
+    page = open_page(balls(dim))
+    page.show("velocities")
+    sim, stage = page.playground.world.sim, page.playground.stage
+    overlay, node = page.panel.overlays["velocities"], page.node("/overlay-velocities")
+    assert len(node.points) == len(sim["left"].positions)  # what stands still has no arrow
+    page.run(2)
+    long = np.linalg.norm(overlay.seconds * sim.velocities, axis=1) >= HEAD_LENGTH * stage.radius
+    assert long.any()
+    seen = [0, 2] if dim == 2 else [0, 1, 2]
+    start, end = node.points[:, 0][:, seen], node.points[:, 1][:, seen]
+    np.testing.assert_allclose(start, sim.positions[long], atol=1e-5)
+    np.testing.assert_allclose(end - start, overlay.seconds * sim.velocities[long], atol=1e-5)
+    np.testing.assert_array_equal(node.colors, RED)
+    assert RED[0] > 200
+    assert max(RED[1:]) < 50
+
+
+@pytest.mark.req("A8")
+@pytest.mark.parametrize("dim", [2, 3])
+def test_normals_point_outwards(open_page: Any, dim: int) -> None:
+    page = open_page(balls(dim))
+    page.show("normals")
+    layout, frame = page.playground.world.layout, page.playground.world.frame()
+    normals = outward_normals(frame.positions, layout)
+    np.testing.assert_allclose(np.linalg.norm(normals, axis=1), 1.0)
+    for body in layout.bodies:
+        own = slice(body.start, body.start + body.count)
+        arms = frame.positions[own] - frame.positions[own].mean(axis=0)
+        assert np.all(np.einsum("ij,ij->i", arms, normals[own]) > 0.39)
+    drawn = page.node("/overlay-normals").points
+    along = drawn[:, 1] - drawn[:, 0]
+    length = np.linalg.norm(along, axis=1, keepdims=True)
+    np.testing.assert_allclose(along / length, upright(normals), atol=1e-4)
+
+
+def test_of_many_vertices_an_even_choice_has_arrows() -> None:
+    layout = turgor.Simulation(gallery.load("pile")).layout
+    chosen = chosen_vertices(layout)
+    assert layout.vertices > MOST >= len(chosen) > MOST / 2
+    assert len(set(np.diff(chosen))) == 1
+
+
+@pytest.mark.parametrize("by", ["speed", "stretch"])
+def test_bands_hold_every_face_exactly_once(open_page: Any, by: str) -> None:
+    page = open_page(balls())
+    page.run(3)
+    page.set(page.panel.color_by, by.capitalize())
+    painter, frame = page.panel.painter, page.playground.world.frame()
+    wanted: dict[bytes, int] = {}
+    parts = painter.range.parts(painter.measure.values(by, frame))
+    points = frame.positions.astype(np.float32)
+    for corners, band in zip(painter.measure.corners, band_of(parts).tolist(), strict=True):
+        wanted[points[corners].tobytes()] = band
+    assert len(wanted) == sum(len(body.faces) for body in page.playground.world.layout.bodies)
+    found: dict[bytes, int] = {}
+    for band, handle in painter.bands.items():
+        assert tuple(handle.color) == rgb(tuple(band_colors()[band].tolist()))
+        if handle.visible:
+            assert len(np.unique(handle.faces)) == len(handle.vertices)  # compact
+            for face in handle.faces:
+                key = np.asarray(handle.vertices)[face].tobytes()
+                assert key not in found
+                found[key] = band
+    assert found == wanted
+    assert not any(node.handle.visible for node in page.playground.stage.nodes)
+
+
+def test_a_body_at_rest_is_in_the_lowest_band(open_page: Any) -> None:
+    scene = balls()
+    scene.add_rigid_body(turgor.shapes.box(size=(0.3, 0.3, 0.3)), name="block", at=(0, 3, 0), kind="static")
+    page = open_page(scene)
+    page.set(page.panel.color_by, "Speed")
+    painter, frame = page.panel.painter, page.playground.world.frame()
+    assert painter.range.low == 0.0
+    assert painter.range.high == pytest.approx(3.0)
+    band = band_of(painter.range.parts(painter.measure.values("speed", frame)))
+    names = [body.name for body in page.playground.world.layout.bodies]
+    assert set(band[painter.measure.owner == names.index("left")]) == {BANDS - 1}
+    assert set(band[painter.measure.owner == names.index("block")]) == {0}
+    assert set(painter.bands) == {0, BANDS - 1}
+
+
+def test_stretch_is_the_elongation_of_the_springs(open_page: Any) -> None:
+    """A body blown up by a factor has that stretch everywhere; a rigid one has none."""
+    scene = balls()
+    scene.add_rigid_body(turgor.shapes.box(size=(0.3, 0.3, 0.3)), name="block", at=(0, 3, 0), kind="static")
+    page = open_page(scene)
+    world = page.playground.world
+    view = world.sim["right"]
+    view.positions = view.center + 1.03 * (view.positions - view.center)
+    page.set(page.panel.color_by, "Stretch")
+    painter = page.panel.painter
+    values = painter.measure.values("stretch", world.sim.frame())
+    of_body = {body.name: values[painter.measure.owner == k] for k, body in enumerate(world.layout.bodies)}
+    np.testing.assert_allclose(of_body["right"], 0.03, atol=1e-5)
+    np.testing.assert_allclose(of_body["left"], 0.0, atol=1e-5)
+    assert np.isnan(of_body["block"]).all()
+    assert BANDS in painter.bands
+    assert "rigid" in page.panel.legend.content
+
+
+@pytest.mark.req("A8")
+@pytest.mark.parametrize("dim", [2, 3])
+def test_pressure_is_the_colour_of_the_body(open_page: Any, dim: int) -> None:
+    page = open_page(balls(dim))
+    page.set(page.panel.color_by, "Pressure")
+    painter, sim = page.panel.painter, page.playground.world.sim
+    gauge = painter.measure.gauge(sim.frame())
+    np.testing.assert_allclose(gauge, [sim["left"].gauge_pressure, sim["right"].gauge_pressure], rtol=1e-4)
+    colors = {node.names[0]: np.array(node.handle.color, int) for node in page.playground.stage.nodes}
+    assert colors["left"][2] > colors["left"][0] + 80  # 50 Pa: blue
+    assert colors["right"][0] > colors["right"][2] + 80  # 150 Pa: red
+    page.set(page.panel.color_by, "Body colour")
+    for node in page.playground.stage.nodes:
+        assert tuple(node.handle.color) == rgb((0.6, 0.6, 0.62))
+        assert node.handle.visible
+    assert not page.panel.legend.visible
+    assert not page.nodes()
+
+
+def test_bodies_that_share_nodes_are_banded_by_pressure(open_page: Any) -> None:
+    scene = turgor.Scene(gravity=(0, 0, 0))
+    shape = turgor.shapes.icosphere(radius=0.3, subdivisions=1)
+    for k in range(42):
+        scene.add_soft_body(shape, at=(k, 0, 0), gas=turgor.Gas(gauge=10.0 * k))
+    page = open_page(scene)
+    page.set(page.panel.color_by, "Pressure")
+    painter = page.panel.painter
+    assert painter.banded
+    assert len(painter.bands) == BANDS
+    faces = sum(len(handle.faces) for handle in painter.bands.values() if handle.visible)
+    assert faces == 42 * len(shape.faces)
+
+
+@pytest.mark.parametrize("by", list(KINDS))
+@pytest.mark.parametrize("dim", [2, 3])
+def test_the_legend_says_the_range(open_page: Any, by: str, dim: int) -> None:
+    page = open_page(balls(dim))
+    page.run(3)
+    page.set(page.panel.color_by, by.capitalize())
+    painter, content = page.panel.painter, page.panel.legend.content
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", content)
+    told = [float(text.strip("≤≥ ").replace("−", "-")) / painter.kind.factor for text in texts]
+    assert told[0] == pytest.approx(painter.range.low, abs=1e-9)
+    assert told[-1] == pytest.approx(painter.range.high)
+    assert page.panel.legend.visible
+    assert page.panel.reset_range.visible
+    assert f"({painter.kind.unit if dim == 3 else painter.kind.unit_2d})" in content
+    blocks = content.count("<rect")
+    assert blocks == BANDS if painter.banded else blocks > 3 * BANDS
+
+
+def test_the_range_grows_until_it_is_reset(open_page: Any) -> None:
+    page = open_page(balls())
+    page.set(page.panel.color_by, "Speed")
+    seen = page.panel.painter.range
+    page.playground.world.sim["left"].velocities *= 0.1
+    page.run(1)
+    assert seen.high == pytest.approx(3.0)
+    page.do(page.panel._reset_range)
+    assert 0.3 <= seen.high < 1.0
+    page.playground.world.sim["left"].velocities *= 100
+    page.run(1)
+    assert seen.high > 20.0
+
+
+@pytest.mark.parametrize(
+    ("by", "values", "texts"),
+    [
+        ("speed", [0.0, 4.99], ["0", "1.25", "2.5", "3.75", "5"]),
+        ("stretch", [-0.02, 0.031], ["≤ −3.1", "−1.55", "0", "+1.55", "≥ +3.1"]),
+        ("pressure", [101.0, 203.0], ["100", "127.5", "155", "182.5", "210"]),
+        ("speed", [np.nan], []),
+    ],
+)
+def test_numbers_of_the_legend(by: str, values: list[float], texts: list[str]) -> None:
+    seen = Range(KINDS[by])
+    seen.see(np.array(values))
+    assert numbers(KINDS[by], seen) == texts
+
+
+@pytest.mark.parametrize("name", ["stack", "drop-2d"])
+def test_contact_points_are_those_of_the_simulation(open_page: Any, name: str) -> None:
+    page = open_page(name)
+    sim = page.playground.world.sim
+    while not sim.contacts().count:
+        page.run(1)
+    page.show("contacts")
+    found, radius = sim.contacts(), page.playground.stage.radius
+    seen = [0, 2] if page.playground.world.scene.dim == 2 else [0, 1, 2]
+    np.testing.assert_allclose(page.node("/overlay-contacts").points[:, seen], found.points, atol=1e-5)
+    normals = page.node("/overlay-contact-normals").points[:, :, seen]
+    np.testing.assert_allclose((normals[:, 1] - normals[:, 0]) / (CONTACT_NORMAL * radius), found.normals, atol=1e-3)
+    page.playground.replaying = True
+    page.playground.do(page.panel._show, page.playground.world.frame())
+    page.wait(lambda: not page.node("/overlay-contacts").visible)  # a recording has no contacts
+
+
+@pytest.mark.req("B19")
+@pytest.mark.parametrize("dim", [2, 3])
+def test_collision_particles(open_page: Any, dim: int) -> None:
+    page = open_page(balls(dim, gap=0.01))
+    page.run(1)
+    page.show("particles")
+    assert page.panel.note.visible
+    assert "particles" in page.panel.note.content
+    assert page.node("/overlay-particles") is None
+    page.do(page.playground.world.change, "simulation.contact", "particles")
+    page.run(1)
+    assert not page.panel.note.visible
+    wanted = page.playground.world.sim.collision_particles()["position"]
+    seen = [0, 2] if dim == 2 else [0, 1, 2]
+    assert len(wanted) > 8
+    np.testing.assert_allclose(page.node("/overlay-particles").points[:, seen], wanted, atol=1e-5)
+
+
+def test_bounds_hold_the_bodies(open_page: Any) -> None:
+    page = open_page("jelly-2d")
+    page.run(5)
+    page.show("bounds")
+    frame, layout = page.playground.world.frame(), page.playground.world.layout
+    centres, half, radii = page.panel.overlays["bounds"].volumes(frame.positions)
+    for k, body in enumerate(layout.bodies):
+        own = frame.positions[body.start : body.start + body.count]
+        np.testing.assert_allclose(centres[k] - half[k], own.min(axis=0))
+        np.testing.assert_allclose(centres[k] + half[k], own.max(axis=0))
+        assert radii[k] == pytest.approx(np.linalg.norm(own - centres[k], axis=1).max())
+    assert len(page.node("/overlay-boxes").points) == 4 * len(layout.bodies)
+
+
+def test_pins_are_shown_at_once(open_page: Any) -> None:
+    page = open_page("flag")
+    world = page.playground.world
+    pinned = world.scene.cloths[0].pinned
+    np.testing.assert_allclose(page.node("/overlay-pins").points, world.sim.positions[pinned], atol=1e-5)
+    page.do(world.pin, "flag", 5)
+    assert len(page.node("/overlay-pins").points) == len(pinned) + 1
+
+
+def test_turned_off_leaves_nothing(open_page: Any) -> None:
+    page = open_page(balls(gap=0.01))
+    page.run(1)
+    for key in OVERLAYS:
+        page.show(key)
+    page.set(page.panel.color_by, "Stretch")
+    assert len(page.nodes()) > 5
+    for key in OVERLAYS:
+        page.show(key, False)
+    page.set(page.panel.color_by, "Body colour")
+    assert not page.nodes()
+    assert all(node.handle.visible for node in page.playground.stage.nodes)
+
+
+def test_everything_lives_on_through_other_scenes(open_page: Any) -> None:
+    """With all on, scenes of 2D and 3D are opened: nodes are of the new scene, and no error is told."""
+    page = open_page(balls())
+    told: list[str] = []
+    page.playground.tell = lambda title, text, kind="info": told.append(text)
+    for key in OVERLAYS:
+        page.show(key)
+    for by in ("Speed", "Pressure", "Stretch"):
+        page.set(page.panel.color_by, by)
+        for name in ("jelly-2d", "flag", "torus-and-cubes"):
+            page.do(page.playground.open, gallery.load(name))
+            page.do(page.panel._apply)
+            page.run(2)
+            layout = page.playground.world.layout
+            edges = 12 if layout.dim == 3 else 4
+            assert len(page.node("/overlay-boxes").points) == edges * len(layout.bodies)
+            assert len(page.node("/overlay-normals").points) == layout.vertices
+    assert not told
+
+
+def test_wireframe_see_through_shadows_and_texture(open_page: Any) -> None:
+    page = open_page("flag")
+    panel, playground = page.panel, page.playground
+    painted = len(playground.stage.nodes)
+    assert painted > 1
+    panel.texture.value = False
+    page.wait(lambda: len(playground.stage.nodes) == 1)
+    panel.texture.value = True
+    page.wait(lambda: len(playground.stage.nodes) == painted)
+    page.set(panel.wireframe, True)
+    assert all(node.handle.wireframe for node in playground.stage.nodes)
+    page.set(panel.wireframe, False)
+    page.do(panel._flip, panel.toggles["contacts"])
+    assert panel.see_through.value
+    assert all(node.handle.opacity == SEE_THROUGH for node in playground.stage.nodes)
+    page.set(panel.see_through, False)
+    assert all(node.handle.opacity is None for node in playground.stage.nodes)
+    page.set(panel.color_by, "Stretch")
+    page.set(panel.wireframe, True)
+    assert all(handle.wireframe for handle in panel.painter.bands.values())
+
+
+@pytest.mark.req("A8", "D7")
+def test_in_the_browser_velocities_are_red_and_keys_work(open_page: Any) -> None:
+    """A grey ball that flies: red is on the screen after V, and no more after V again; K colours it."""
+    page = open_page(balls())
+    with chromium() as browser:
+        tab = browser.new_page(viewport={"width": 1000, "height": 600})
+        errors: list[str] = []
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.goto(page.playground.url)
+        tab.get_by_text("Velocity vectors").wait_for()
+
+        def until(condition: Callable[[Any], bool]) -> None:
+            """Of the colours of the view, without the panel and messages."""
+            end = time.monotonic() + SECONDS
+            while True:
+                picture = Image.open(io.BytesIO(tab.screenshot(clip={"x": 0, "y": 200, "width": 620, "height": 400})))
+                if condition(np.asarray(picture.convert("RGB"), int)):
+                    return
+                assert time.monotonic() < end, "not seen in the browser"
+                tab.wait_for_timeout(200)
+
+        def red(view: Any) -> int:
+            return int(((view[..., 0] > 120) & (view[..., 0] > 2.5 * view[..., 1:].max(axis=2))).sum())
+
+        until(lambda view: len(np.unique(view.reshape(-1, 3), axis=0)) > 100 and red(view) == 0)
+        tab.keyboard.press("v")
+        until(lambda view: red(view) > 100)
+        assert page.panel.toggles["velocities"].value
+        tab.keyboard.press("v")
+        until(lambda view: red(view) == 0)
+        for _ in range(3):
+            tab.keyboard.press("k")
+        tab.get_by_text("m/s").wait_for()
+        until(lambda view: red(view) > 500)  # the left ball, the fastest
+        assert page.panel.color_by.value == "Speed"
+    assert not errors

@@ -1,0 +1,170 @@
+"""Every requirement has a test, the tables name the tests of today, and a full run that leaves an id out fails."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from common.requirement_marks import BEGIN, END, OUTCOME, PAPERS, markdown, marks_of, requirements, table
+from turgor.papers.report import requirement_table
+
+ROOT = Path(__file__).resolve().parents[2]
+STALE = "the marks of the tests have changed: run tools/requirements"
+PAGE = "# R\n## A. One\n| id | what |\n|---|---|\n| A1 | first |\n| A2 | second |\n\n## X. Two\n| X1 | third |\n"
+SUITE = """
+import pytest
+
+@pytest.mark.req("A1")
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_one(number):
+    if number == 3:
+        pytest.skip("no third")
+
+@pytest.mark.req("A2", "X1")
+def test_two():
+    {body}
+
+def test_other():
+    pass
+"""
+
+
+def test_every_requirement_of_the_papers_has_a_test() -> None:
+    covered = {name for ids in marks_of().values() for name in ids}
+    assert [name for name in requirements() if name[0] in PAPERS and name not in covered] == []
+    counts = {letter: sum(name[0] == letter for name in requirements()) for letter in PAPERS}
+    assert counts == {"A": 9, "B": 19, "C": 9, "D": 8}
+
+
+def test_every_mark_is_a_requirement() -> None:
+    unknown = {test: set(ids) - set(requirements()) for test, ids in marks_of().items()}
+    assert {test: ids for test, ids in unknown.items() if ids} == {}
+
+
+def test_tables_name_the_marks_of_today() -> None:
+    data = requirement_table.load()
+    tests = {test["name"]: test for row in data["requirements"] for test in row["tests"]}
+    assert table({"date": data["date"], "tests": tests}) == data, STALE
+    text = (ROOT / "docs" / "requirements.md").read_text(encoding="utf-8")
+    assert text[text.index(BEGIN) : text.index(END) + len(END)] == markdown(data), STALE
+
+
+def suite(folder: Path, body: str = "pass") -> Path:
+    """A project of its own that records requirements as this one does."""
+    (folder / "tests").mkdir()
+    (folder / "docs").mkdir()
+    for name in ("conftest.py", "requirement_marks.py"):
+        shutil.copy(ROOT / "tests" / name, folder / "tests")
+    (folder / "docs" / "requirements.md").write_text(PAGE)
+    (folder / "tests" / "test_suite.py").write_text(SUITE.replace("{body}", body))
+    markers = 'markers = ["req(*ids): ids", "gpu: needs one"]'
+    (folder / "pyproject.toml").write_text(f'[tool.pytest.ini_options]\ntestpaths = ["tests"]\n{markers}\n')
+    return folder
+
+
+def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=200)
+
+
+def test_a_full_run_is_recorded(tmp_path: Path) -> None:
+    done = run(suite(tmp_path), "-n", "2")
+    assert done.returncode == 0, done.stdout
+    outcome = json.loads((tmp_path / OUTCOME).read_text())
+    assert outcome["tests"] == {
+        "test_suite.py::test_one": {"passed": 2, "skipped": 1, "failed": 0},
+        "test_suite.py::test_two": {"passed": 1, "skipped": 0, "failed": 0},
+    }
+    rows = table(outcome, tmp_path)["requirements"]
+    assert [(row["id"], row["text"], [test["name"] for test in row["tests"]]) for row in rows] == [
+        ("A1", "first", ["test_suite.py::test_one"]),
+        ("A2", "second", ["test_suite.py::test_two"]),
+        ("X1", "third", ["test_suite.py::test_two"]),
+    ]
+    assert [test["passed"] for row in rows for test in row["tests"]] == [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("body", "options"),
+    [("pytest.skip('not here')", ("-n", "2")), ("raise ValueError", ()), ("pytest.xfail('not yet')", ())],
+    ids=["skipped, xdist", "failed", "expected to fail"],
+)
+def test_a_requirement_without_a_passing_test_fails_a_full_run(
+    tmp_path: Path, body: str, options: tuple[str, ...]
+) -> None:
+    done = run(suite(tmp_path, body), *options)
+    assert done.returncode == 1, done.stdout
+    assert "requirements without a passing test" in done.stdout
+    assert "A2" in done.stdout.splitlines()  # and not A1, which passes twice, nor X1, which no paper asks for
+    assert (tmp_path / OUTCOME).exists()
+
+
+def test_a_part_of_the_suite_is_not_judged(tmp_path: Path) -> None:
+    done = run(suite(tmp_path, "pytest.skip('not here')"), "-k", "one")
+    assert done.returncode == 0, done.stdout
+    assert "requirements without" not in done.stdout
+    assert not (tmp_path / OUTCOME).exists()
+
+
+def test_what_a_full_run_is() -> None:
+    whole = [[], ["-v", "--durations=5"], ["-n", "2"], ["--ff"]]
+    parts = [["tests"], ["tests/test_gas.py"], ["-k", "gas"], ["-m", "not gpu"], ["--lf"], ["-x"], ["--collect-only"]]
+    parts += [["--ignore=tests/test_gas.py"], ["--deselect=tests/test_gas.py"], ["--sw"]]
+    program = """
+import json, sys, pytest
+sys.path.insert(0, "tests")
+from requirement_marks import whole_suite
+answers = []
+class Look:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self, config):
+        answers.append(whole_suite(config))
+        return 0  # and nothing is run
+for arguments in json.loads(sys.argv[1]):
+    assert pytest.main(arguments, [Look()]) == 0
+print(json.dumps(answers))
+"""
+    lines = json.dumps([*whole, *parts])
+    done = subprocess.run([sys.executable, "-c", program, lines], cwd=ROOT, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == [True] * len(whole) + [False] * len(parts)
+
+
+MARKS = {
+    "decorated": ('@pytest.mark.req("A1", "B2")\ndef test_a(): ...', {"test_x.py::test_a": ("A1", "B2")}),
+    "twice": (
+        '@pytest.mark.req("A1")\n@pytest.mark.req("A1", "C3")\ndef test_a(): ...',
+        {"test_x.py::test_a": ("A1", "C3")},
+    ),
+    "the file": ('pytestmark = [pytest.mark.req("A1")]\ndef test_a(): ...', {"test_x.py::test_a": ("A1",)}),
+    "a class": (
+        '@pytest.mark.req("A1")\nclass TestB:\n    def test_c(self): ...\n    def other(self): ...',
+        {"test_x.py::TestB::test_c": ("A1",)},
+    ),
+    "a decorator": (
+        'def both(test):\n    return pytest.mark.req("A1")(test)\n@both\ndef test_a(): ...',
+        {"test_x.py::test_a": ("A1",)},
+    ),
+    "under a condition": (
+        'if True:\n    @pytest.mark.req("A1")\n    def test_a(): ...',
+        {"test_x.py::test_a": ("A1",)},
+    ),
+    "none": ("def test_a(): ...", {}),
+}
+
+
+@pytest.mark.parametrize(("text", "marks"), MARKS.values(), ids=MARKS)
+def test_marks_are_read_where_pytest_reads_them(tmp_path: Path, text: str, marks: dict[str, tuple[str, ...]]) -> None:
+    (tmp_path / "test_x.py").write_text(text)
+    assert marks_of(tmp_path) == marks
+
+
+def test_a_mark_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "test_x.py").write_text("CASES = [pytest.param(1, marks=pytest.mark.req('A1'))]\n")
+    with pytest.raises(ValueError, match=r"test_x\.py:1: put mark\.req on a test"):
+        marks_of(tmp_path)

@@ -1,0 +1,136 @@
+"""The report's part on Matyka & Ollila 2003: each item gives what it promises, and the numbers obey the laws."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from turgor.papers.matyka2003 import items, scenes, stability
+from turgor.papers.matyka2003 import volumes as volumes_2003
+
+
+def test_keys_are_unique():
+    keys = [item.key for item in items.ITEMS]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.req("C5")
+def test_more_gas_less_sag():
+    sim = scenes.Simulation(scenes.hanging_scene(scenes.PRESSURES), contact="none")
+    sim.run(6.0)
+    balls = scenes.hang(sim)
+    sags = [ball.sag for ball in balls]
+    assert sags == sorted(sags, reverse=True)
+    assert sags[-1] > 0.0  # it hangs
+    ratios = [ball.height / ball.width for ball in balls]
+    assert ratios == sorted(ratios, reverse=True)
+    assert all(ratio > 1.0 for ratio in ratios)
+    volumes = [ball.volume for ball in balls]
+    assert volumes == sorted(volumes)
+    for ball in balls:  # Boyle, with no air outside
+        assert ball.gauge * ball.volume == pytest.approx(ball.filled * volumes_2003.bodies()["ball"].volume, rel=1e-3)
+    assert np.abs(sim.velocities).max() < 0.05  # at rest
+
+
+@pytest.mark.req("D3")
+def test_depth_of_a_cloth_in_the_wind():
+    """Force c w on every point; without tension at rest a membrane gives way with the cube root."""
+    winds = np.array([0.5, 1.0, 2.0])
+    depths, forces = scenes.cloth_depths(winds, 1.0)
+    cloth = scenes.cloth_scene().cloths[0]
+    assert forces == pytest.approx(len(cloth.shape.vertices) * cloth.wind_drag * winds, rel=1e-5)
+    assert np.polyfit(np.log(winds), np.log(depths), 1)[0] == pytest.approx(1 / 3, abs=0.01)
+
+
+@pytest.mark.req("C8")
+def test_fixed_and_free_pressure():
+    found = items.two_gases(1.0)
+    free, held = found["free"], found["held"]
+    product = free["P"] * free["V"]
+    assert np.ptp(product) / product[0] < 1e-5
+    assert np.ptp(free["P"]) > 0.1 * free["P"][0]  # it was squashed
+    assert np.ptp(held["P"]) == 0.0
+    assert held["V"].min() / held["V"][0] < free["V"].min() / free["V"][0]  # a pump gives way more
+
+
+@pytest.mark.req("C2", "C9")
+def test_volumes_by_bounding_objects():
+    bodies = volumes_2003.bodies()
+    for shape in bodies.values():
+        assert volumes_2003.estimate(shape, "exact")[0] == pytest.approx(shape.volume, rel=1e-5)
+        for bound in volumes_2003.BOUNDS:
+            assert volumes_2003.estimate(shape, bound)[0] > shape.volume
+        assert volumes_2003.estimate(shape, "subdivision", 64)[0] == pytest.approx(shape.volume, rel=0.01)
+        box = float(np.prod(np.ptp(shape.vertices, axis=0)))
+        share = shape.volume / box
+        slack = 4.0 * box * math.sqrt(share * (1.0 - share) / 2048)
+        assert volumes_2003.estimate(shape, "monte-carlo", 2048)[0] == pytest.approx(shape.volume, abs=slack)
+    true = 4 / 3 * math.pi * 0.5 * 0.35 * 0.25
+    assert volumes_2003.estimate(bodies["ellipsoid"], "ellipsoid")[0] == pytest.approx(true, rel=1e-5)
+    assert volumes_2003.estimate(bodies["hand"], "ball")[0] > 5.0 * bodies["hand"].volume
+
+
+@pytest.mark.req("C2")
+def test_the_ball_around_a_squashed_ball_grows():
+    squash = volumes_2003.measure_squash(3)
+    deepest = int(np.argmin(squash.volumes["exact"]))
+    change = {name: values[deepest] / values[0] for name, values in squash.volumes.items()}
+    assert change["exact"] < 0.95
+    assert change["ball"] > 1.2
+
+
+@pytest.mark.req("C7")
+def test_point_normals_push_a_closed_body():
+    net, moment, total = volumes_2003.balance("gradient")
+    assert net < 1e-12 * total
+    assert moment < 1e-12 * total
+    net, moment, total = volumes_2003.balance("vertex-normals")
+    assert net > 1e-3 * total
+    assert volumes_2003.self_speed("gradient", 0.1)[1].max() < 1e-5
+    speeds = volumes_2003.self_speed("vertex-normals", 0.1)[1]
+    assert speeds[-1] == pytest.approx(net * 0.1 / 1.0, rel=0.5)  # 1 kg
+
+
+@pytest.mark.req("C3")
+def test_stability_follows_linear_theory():
+    """Where theory is the same for steps 1.5 times shorter and longer, every run has to agree with it."""
+    stiffness, steps = np.array([10.0, 100.0, 1000.0]), np.array([1e-3, 3e-3, 1e-2, 3e-2])
+    for solver in stability.SOLVERS:
+        found = stability.stability_map(solver, stiffness, steps)
+        for d, dashpot in enumerate((stability.DASHPOT, 0.0)):
+            for j, step in enumerate(steps):
+                for i, k in enumerate(stiffness):
+                    near = {stability.predicted(solver, k, dashpot, step * part) for part in (1 / 1.5, 1.0, 1.5)}
+                    assert len(near) > 1 or found.stable[d, j, i] in near, (solver, dashpot, step, k)
+        assert not np.any(np.diff(found.stable.astype(int), axis=1) > 0)  # a longer step is never more stable
+
+
+@pytest.mark.req("C3")
+def test_limits_of_theory():
+    top = stability.top_frequency(1e4)
+    assert stability.limit("symplectic", 1e4, 0.0) * top == pytest.approx(2.0, rel=0.01)
+    assert stability.limit("rk4", 1e4, 0.0) * top == pytest.approx(math.sqrt(8.0), rel=0.02)
+    assert stability.limit("heun", 1e4, 0.0) == stability.limit("midpoint", 1e4, 0.0)
+    for step in (1e-6, 1e-5):  # no undamped oscillation is stable for ever
+        assert stability.growth_per_step("euler", 1e4, 0.0, step) > 1.0
+    # with dashpots c on springs k every mode of the springs has the limit c/k; gas only lowers it, here by some percent
+    assert stability.growth_per_step("euler", 1e4, 0.2, 0.9 * 0.2 / 1e4) <= 1.0 + 1e-9
+    assert stability.growth_per_step("euler", 1e4, 0.2, 1.05 * 0.2 / 1e4) > 1.0 + 1e-9
+
+
+@pytest.mark.req("C6")
+def test_pressure_time_grows_in_proportion():
+    times = items.pressure_times([(20, 50), (80, 100)])["cpu"]
+    assert sorted(times) == [1000, 8000]
+    assert 2.0 < times[8000] / times[1000] < 40.0  # 8; the machine may be busy
+    slope, each = items.fitted({1000: 0.01, 2000: 0.02, 8000: 0.08})
+    assert slope == pytest.approx(1.0)
+    assert each == pytest.approx(10.0)
+
+
+def test_a_smooth_floor_turns_only_the_normal_part():
+    before, after = scenes.slide()
+    assert after[0] == pytest.approx(before[0], abs=1e-4)
+    assert before[2] < 0.0 < after[2]
