@@ -122,7 +122,7 @@ def heights(device, name, frames, worlds=1, **options):
     z = np.concatenate([np.atleast_2d(sim[body].center)[:, -1] for body in sim.names])
     energy = np.mean(np.atleast_1d(sim.energy().kinetic)) / len(sim.names)
     assert sim.finite
-    allowed = 0.5 * float(sim._step.touch.surfaces.skins.max())
+    allowed = 0.5 * float(sim._step.split.surfaces.skins.max())
     deepest = sim.contacts().max_penetration
     assert deepest <= allowed, (deepest, allowed)
     return z.mean(), z.std(), energy, deepest, 1e3 * wall, sim.substeps

@@ -86,8 +86,8 @@ def pile() -> dict[str, Any]:
     sim = Simulation(gallery.load("pile"))
     for _ in range(round(2.0 * sim.settings.fps)):
         sim.step()
-    step, touch = sim._step, sim._step.touch
-    assert touch is not None
+    step, split = sim._step, sim._step.split
+    assert split is not None
     spent: dict[str, float] = {}
     inside: list[float] = []
 
@@ -107,13 +107,13 @@ def pile() -> dict[str, Any]:
         setattr(owner, name, timed)
 
     watch(step, "plan", "plan")
-    watch(step, "evaluate", "forces")
+    watch(step.forces, "evaluate", "forces")
     for name in ("kick", "meet_walls", "move"):
-        watch(touch, name, name.replace("_", " "))
-    features, rigid = touch.features, touch.rigid_contacts
+        watch(split, name, name.replace("_", " "))
+    features, rigid = split.method, split.rigid_contacts
     titles = {"measure": "measure motion", "gather": "candidates", "renew_lists": "candidates", "make_lists":
-              "candidates", "mark_simple": "self-contact check", "find": "contacts", "solve": "impulses", "carry":
-              "impulses", "limit": "limit"}  # fmt: skip
+              "candidates", "mark_simple": "self-contact check", "find": "contacts", "solve": "impulses", "finish":
+              "impulses", "sweep": "sweep"}  # fmt: skip
     for name, title in titles.items():
         watch(features, name, title)
     for name in ("find", "warm_start", "solve", "push", "store"):

@@ -47,18 +47,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return c * arm + s * wp.cross(axis, arm) + ((real(1.0) - c) * wp.dot(axis, arm)) * axis
 
     @wp.func
-    def shared_friction(own: real, wall: real) -> real:
-        """Geometric mean of the two coefficients; a body without one of its own (< 0) takes the wall's."""
-        if own < real(0.0):
-            return wall
-        return wp.sqrt(own * wall)
-
-    @wp.func
-    def shared_restitution(own: real, wall: real) -> real:
-        """The bouncier of the two; a body without one of its own (< 0) takes the wall's."""
-        return wp.max(own, wall)
-
-    @wp.func
     def rubbed(along: vec, limit: real) -> vec:
         """What friction takes of a tangential velocity: at most `limit`, and never more than there is."""
         speed = wp.length(along)
@@ -146,23 +134,23 @@ def kernels(n: Numbers) -> SimpleNamespace:
         lead: wp.float64,  # substeps ahead of the clock
         clock: wp.array(dtype=wp.float64),
         dt: wp.array(dtype=real),
-        normal0: wp.array(dtype=vec),
-        arm0: wp.array(dtype=vec),  # from the wall's centre to a point on this half space, at time `since`
-        centre0: wp.array(dtype=vec),
-        velocity: wp.array(dtype=vec),
-        spin: wp.array(dtype=spin_type),
-        since: wp.array(dtype=wp.float64),  # the time at which normal0, arm0 and centre0 hold
-        normal_out: wp.array(dtype=vec),
-        point_out: wp.array(dtype=vec),
-        centre_out: wp.array(dtype=vec),
+        wall_normal0: wp.array(dtype=vec),
+        wall_arm0: wp.array(dtype=vec),  # from the wall's centre to a point on this half space, at time `since`
+        wall_centre0: wp.array(dtype=vec),
+        wall_velocity: wp.array(dtype=vec),
+        wall_spin: wp.array(dtype=spin_type),
+        wall_since: wp.array(dtype=wp.float64),  # the time at which normal0, arm0 and centre0 hold
+        wall_normal_out: wp.array(dtype=vec),
+        wall_point_out: wp.array(dtype=vec),
+        wall_centre_out: wp.array(dtype=vec),
     ):
         """Where the walls are at the end of this substep, or now."""
         h = wp.tid()
-        time = clock[0] + lead * wp.float64(dt[0]) - since[h]
-        centre = centre0[h] + real(time) * velocity[h]
-        centre_out[h] = centre
-        normal_out[h] = rotated(spin[h], time, normal0[h])
-        point_out[h] = centre + rotated(spin[h], time, arm0[h])
+        time = clock[0] + lead * wp.float64(dt[0]) - wall_since[h]
+        centre = wall_centre0[h] + real(time) * wall_velocity[h]
+        wall_centre_out[h] = centre
+        wall_normal_out[h] = rotated(wall_spin[h], time, wall_normal0[h])
+        wall_point_out[h] = centre + rotated(wall_spin[h], time, wall_arm0[h])
 
     return SimpleNamespace(
         wall_response=wall_response,
@@ -170,6 +158,4 @@ def kernels(n: Numbers) -> SimpleNamespace:
         held=held,
         move_walls=move_walls,
         turning_velocity=turning_velocity,
-        shared_friction=shared_friction,
-        shared_restitution=shared_restitution,
     )

@@ -79,7 +79,7 @@ def energy(
     body = model.body_host
     shape = (model.worlds, len(model.parts))
     mass = np.array(model.mass.numpy(), np.float64).reshape(model.worlds, -1)
-    mass[:, model.rigids.glued_vertex_host] = 0.0  # it is part of the rigid body's
+    mass[:, model.glue.vertex_host] = 0.0  # it is part of the rigid body's
     stiffness = np.asarray(model.stiffness.numpy(), np.float64).reshape(shape)
     kinetic = 0.5 * np.einsum("wi,wij,wij->w", mass, v, v)
 

@@ -46,7 +46,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         def add_bending(
             x: wp.array(dtype=vec),
             hinges: wp.array(dtype=hinge),
-            rest: wp.array(dtype=real),
+            rest_angles: wp.array(dtype=real),
             body: wp.array(dtype=int),
             bending: wp.array(dtype=real),
             f_out: wp.array(dtype=vec),
@@ -59,7 +59,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             first = x[j] - x[i]
             second = x[k] - x[j]
             angle = wp.atan2(first[0] * second[1] - first[1] * second[0], wp.dot(first, second))
-            torque = bending[at(body[j])] * wrapped(angle - rest[h])
+            torque = bending[at(body[j])] * wrapped(angle - rest_angles[h])
             gi = turned(first)
             gk = turned(second)
             f_out[i] -= torque * gi
@@ -72,7 +72,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         def add_bending(
             x: wp.array(dtype=vec),
             hinges: wp.array(dtype=hinge),
-            rest: wp.array(dtype=real),
+            rest_angles: wp.array(dtype=real),
             body: wp.array(dtype=int),
             bending: wp.array(dtype=real),
             f_out: wp.array(dtype=vec),
@@ -98,7 +98,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             least = wp.pow(sliver * size * size, real(2.0))
             s1 = wp.min(n1_2 / least, real(1.0))
             s2 = wp.min(n2_2 / least, real(1.0))
-            bent = wrapped(angle - rest[h])
+            bent = wrapped(angle - rest_angles[h])
             torque = s1 * s2 * bending[at(body[i])] * bent
             # gradient (Bridson, Marino & Fedkiw 2003): the wings move along their normals, the edge balances them
             gk = (-size / n1_2) * n1

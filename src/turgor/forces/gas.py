@@ -52,7 +52,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         gravity: wp.array(dtype=vec),
         pressure_out: wp.array(dtype=real),
         push_out: wp.array(dtype=real),
-        gravity_out: wp.array(dtype=vec),
+        body_gravity_out: wp.array(dtype=vec),
     ):
         v0 = rest_volume[b]
         start = ambient[b] * v0  # the pump starts from zero gauge pressure
@@ -66,7 +66,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         down = gravity[at(world[b])]
         if gravity_waits[b] != 0 and ramp < real(1.0):
             down = vec()
-        gravity_out[b] = down
+        body_gravity_out[b] = down
 
     @wp.func
     def pull(
@@ -109,7 +109,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         volume_out: wp.array(dtype=real),
         pressure_out: wp.array(dtype=real),
         push_out: wp.array(dtype=real),
-        gravity_out: wp.array(dtype=vec),
+        body_gravity_out: wp.array(dtype=vec),
     ):
         b = at(wp.tid())
         volume = share * volume_sum[b]
@@ -117,7 +117,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         volume_out[b] = volume
         time = clock[0] + offset * wp.float64(dt[0])
         update_body(b, time, volume, rest_volume, nRT, ambient, gamma, held, inflate, gravity_waits, world, gravity,
-                    pressure_out, push_out, gravity_out)  # fmt: skip
+                    pressure_out, push_out, body_gravity_out)  # fmt: skip
         pull(b, x, v, grab_vertex, grab_target, grab_stiffness, grab_damping, f)
 
     return SimpleNamespace(gas_pressure=gas_pressure, update_body=update_body, pull=pull, update_bodies=update_bodies)

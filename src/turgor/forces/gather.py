@@ -48,7 +48,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         neighbour_start: wp.array(dtype=int),
         fan_end: wp.array(dtype=int),  # neighbours up to here are in the order of the faces; negative: an open fan
         neighbours: wp.array(dtype=int),
-        rest: wp.array(dtype=real),
+        neighbour_rest: wp.array(dtype=real),
         stiffness: wp.array(dtype=real),
         damping: wp.array(dtype=real),
         reference: wp.array(dtype=int),
@@ -77,7 +77,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             for q in range(begin, neighbour_start[i + 1]):
                 j = at(neighbours[at(q)])
                 d = x[j] - here
-                force += spring_force(d, v[j] - speed, rest[at(q)], k, kd)
+                force += spring_force(d, v[j] - speed, neighbour_rest[at(q)], k, kd)
                 if q < fan:
                     if wp.static(dim == 3) or q == begin:
                         area += fan_vector(before, d)
@@ -117,7 +117,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         volume_out: wp.array(dtype=real),
         pressure_out: wp.array(dtype=real),
         push_out: wp.array(dtype=real),
-        gravity_out: wp.array(dtype=vec),
+        body_gravity_out: wp.array(dtype=vec),
     ):
         """As gas.update_bodies, with the volume summed from the chunks (unless it was estimated)."""
         b, lane = wp.tid()
@@ -132,7 +132,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             volume_out[b] = volume
             time = clock[0] + offset * wp.float64(dt[0])
             update_body(b, time, volume, rest_volume, nRT, ambient, gamma, held, inflate, gravity_waits, world, gravity,
-                        pressure_out, push_out, gravity_out)  # fmt: skip
+                        pressure_out, push_out, body_gravity_out)  # fmt: skip
             pull(b, x, v, grab_vertex, grab_target, grab_stiffness, grab_damping, f)
 
     return SimpleNamespace(gather_forces=gather_forces, collect_bodies=collect_bodies)

@@ -35,14 +35,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
             body: wp.array(dtype=int),
             reference: wp.array(dtype=int),
             area_out: wp.array(dtype=vec),
-            volume_out: wp.array(dtype=real),
+            volume_sum_out: wp.array(dtype=real),
         ):
             corners = faces[at(wp.tid())]
             i = at(corners[0])
             j = at(corners[1])
             b = at(body[i])
             vector = face_vector(x, corners)
-            volume_out[b] += wp.dot(x[i] - x[at(reference[b])], vector)
+            volume_sum_out[b] += wp.dot(x[i] - x[at(reference[b])], vector)
             area_out[i] += vector
             area_out[j] += vector
 
@@ -60,7 +60,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             body: wp.array(dtype=int),
             reference: wp.array(dtype=int),
             area_out: wp.array(dtype=vec),
-            volume_out: wp.array(dtype=real),
+            volume_sum_out: wp.array(dtype=real),
         ):
             corners = faces[at(wp.tid())]
             i = at(corners[0])
@@ -68,7 +68,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             k = at(corners[2])
             b = at(body[i])
             vector = face_vector(x, corners)
-            volume_out[b] += wp.dot(x[i] - x[at(reference[b])], vector)
+            volume_sum_out[b] += wp.dot(x[i] - x[at(reference[b])], vector)
             area_out[i] += vector
             area_out[j] += vector
             area_out[k] += vector
@@ -79,7 +79,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         faces: wp.array(dtype=face),
         vertex_faces_start: wp.array(dtype=int),
         vertex_faces: wp.array(dtype=int),
-        factor: wp.array(dtype=real),
+        pressure_factor: wp.array(dtype=real),
         averaged: wp.array(dtype=int),
         area: wp.array(dtype=vec),
     ):
@@ -97,6 +97,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 size += wp.length(vector)
                 mean += wp.normalize(vector)
             area[i] = size * wp.normalize(mean)
-        area[i] = factor[i] * area[i]
+        area[i] = pressure_factor[i] * area[i]
 
     return SimpleNamespace(add_faces=add_faces, reshape_areas=reshape_areas, face_vector=face_vector)

@@ -28,52 +28,52 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def reset_bounds(
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
-        reach: wp.array(dtype=real),
-        inside: wp.array(dtype=real),
+        bound_low: wp.array(dtype=vec),
+        bound_high: wp.array(dtype=vec),
+        bound_reach: wp.array(dtype=real),
+        probes_inside: wp.array(dtype=real),
     ):
         b = wp.tid()
         for axis in range(dim):
-            low[b][axis] = huge
-            high[b][axis] = -huge
-        reach[b] = real(0.0)
-        inside[b] = real(0.0)
+            bound_low[b][axis] = huge
+            bound_high[b][axis] = -huge
+        bound_reach[b] = real(0.0)
+        probes_inside[b] = real(0.0)
 
     @n.kernel(__name__)
     def find_bounds(
         x: wp.array(dtype=vec),
         body: wp.array(dtype=int),
         method: wp.array(dtype=int),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
+        bound_low: wp.array(dtype=vec),
+        bound_high: wp.array(dtype=vec),
     ):
         i = wp.tid()
         b = body[i]
         if method[b] != wp.static(EXACT):
-            wp.atomic_min(low, b, x[i])
-            wp.atomic_max(high, b, x[i])
+            wp.atomic_min(bound_low, b, x[i])
+            wp.atomic_max(bound_high, b, x[i])
 
     @n.kernel(__name__)
     def find_reach(
         x: wp.array(dtype=vec),
         body: wp.array(dtype=int),
         method: wp.array(dtype=int),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
-        reach: wp.array(dtype=real),
+        bound_low: wp.array(dtype=vec),
+        bound_high: wp.array(dtype=vec),
+        bound_reach: wp.array(dtype=real),
     ):
         """Square of the factor by which the unit ball, or the ellipsoid in the box, must grow to hold all points."""
         i = wp.tid()
         b = body[i]
         if method[b] == wp.static(BALL) or method[b] == wp.static(ELLIPSOID):
-            arm = x[i] - real(0.5) * (low[b] + high[b])
+            arm = x[i] - real(0.5) * (bound_low[b] + bound_high[b])
             if method[b] == wp.static(ELLIPSOID):
-                half = real(0.5) * (high[b] - low[b])
+                half = real(0.5) * (bound_high[b] - bound_low[b])
                 for axis in range(dim):
                     if half[axis] > real(0.0):
                         arm[axis] = arm[axis] / half[axis]
-            wp.atomic_max(reach, b, wp.dot(arm, arm))
+            wp.atomic_max(bound_reach, b, wp.dot(arm, arm))
 
     if dim == 2:
 
@@ -125,55 +125,55 @@ def kernels(n: Numbers) -> SimpleNamespace:
         probe_index: wp.array(dtype=int),
         samples: wp.array(dtype=int),
         method: wp.array(dtype=int),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
+        bound_low: wp.array(dtype=vec),
+        bound_high: wp.array(dtype=vec),
         clock: wp.array(dtype=wp.float64),
-        inside_out: wp.array(dtype=real),
+        probes_inside_out: wp.array(dtype=real),
     ):
         """One probe: a random point of the box (1 if inside), or a column of it (length of the part inside)."""
         t = wp.tid()
         b = probe_body[t]
-        size = high[b] - low[b]
-        p = low[b]
+        size = bound_high[b] - bound_low[b]
+        p = bound_low[b]
         if method[b] == wp.static(MONTE_CARLO):
             # a new, reproducible stream of points at each time
             rng = wp.rand_init(int(wp.uint32(clock[0] * wp.float64(1.0e6))), t)
             for axis in range(dim):
-                p[axis] = low[b][axis] + size[axis] * real(wp.randf(rng))
+                p[axis] = bound_low[b][axis] + size[axis] * real(wp.randf(rng))
         else:
             rest = probe_index[t]
             for axis in range(wp.static(dim - 1)):
                 cell = rest % samples[b]
                 rest = rest // samples[b]
-                p[axis] = low[b][axis] + size[axis] * (real(cell) + real(0.5)) / real(samples[b])
+                p[axis] = bound_low[b][axis] + size[axis] * (real(cell) + real(0.5)) / real(samples[b])
         winding = real(0.0)
         length = real(0.0)
         for s in range(face_start[b], face_start[b + 1]):
             hit = crossing(x, faces[s], p)
-            length += hit[1] * (hit[0] - low[b][last])
+            length += hit[1] * (hit[0] - bound_low[b][last])
             if hit[0] > p[last]:
                 winding += hit[1]
         if method[b] == wp.static(MONTE_CARLO):
             if winding > real(0.5):
-                wp.atomic_add(inside_out, b, real(1.0))
+                wp.atomic_add(probes_inside_out, b, real(1.0))
         else:
-            wp.atomic_add(inside_out, b, length)
+            wp.atomic_add(probes_inside_out, b, length)
 
     @n.kernel(__name__)
     def estimate_volume(
         method: wp.array(dtype=int),
         samples: wp.array(dtype=int),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
-        reach: wp.array(dtype=real),
-        inside: wp.array(dtype=real),
+        bound_low: wp.array(dtype=vec),
+        bound_high: wp.array(dtype=vec),
+        bound_reach: wp.array(dtype=real),
+        probes_inside: wp.array(dtype=real),
         volume_sum: wp.array(dtype=real),
     ):
         b = at(wp.tid())
         how = method[b]
         if how == wp.static(EXACT):
             return
-        size = high[b] - low[b]
+        size = bound_high[b] - bound_low[b]
         box = size[0] * size[1]
         base = size[0]
         if wp.static(dim == 3):
@@ -181,19 +181,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
             box = box * size[last]
         volume = box
         if how == wp.static(BALL) or how == wp.static(ELLIPSOID):
-            radius = wp.sqrt(reach[b])
+            radius = wp.sqrt(bound_reach[b])
             volume = unit_ball * radius * radius
             if wp.static(dim == 3):
                 volume = volume * radius
             if how == wp.static(ELLIPSOID):
                 volume = volume * box / wp.static(real(2.0**dim))
         if how == wp.static(MONTE_CARLO):
-            volume = box * inside[b] / real(samples[b])
+            volume = box * probes_inside[b] / real(samples[b])
         if how == wp.static(SUBDIVISION):
             columns = real(samples[b])
             if wp.static(dim == 3):
                 columns = columns * columns
-            volume = base * inside[b] / columns
+            volume = base * probes_inside[b] / columns
         volume_sum[b] = volume / share
 
     return SimpleNamespace(

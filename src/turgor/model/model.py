@@ -14,6 +14,7 @@ import numpy.typing as npt
 import warp as wp
 
 from turgor.kernel.numbers import Numbers
+from turgor.model.glue import Glue
 from turgor.model.parts import Part, build_part
 from turgor.model.rigids import Rigids
 from turgor.model.walls import Walls
@@ -99,7 +100,9 @@ def _parameters(body: Body, part: Part) -> dict[str, float]:
 
 
 class Model:
-    """The static arrays."""
+    """The static arrays. `SAVED`: parameters that can be set while a simulation runs."""
+
+    SAVED: tuple[str, ...] = (*BODY_PARAMETERS, "mass", "inverse_mass", "gravity", "wind")
 
     # Warp arrays of length worlds * bodies, one per entry of BODY_PARAMETERS
     stiffness: Any
@@ -129,7 +132,9 @@ class Model:
         self.starts = np.cumsum([0, *(len(part.order) for part in parts)])
         self.vertices = int(self.starts[-1])  # per world
         self.anchor = self._anchor()
-        self.rigids = Rigids(scene, numbers, worlds, device, self.anchor, parts, self.starts)
+        self.glue = Glue(scene, parts, self.starts)
+        self.rigids = Rigids(scene, numbers, worlds, device, self.glue)
+        self.glue.place(self.rigids, self.vertices)
         # the user's index of each internal vertex (one world), and back
         self.user = self._joined("order", None)
         self.internal = np.argsort(self.user).astype(np.int32)
@@ -145,7 +150,7 @@ class Model:
         self.gravity = self._per_world(np.array(scene.gravity))
         self.wind = self._per_world(np.array(scene.wind))
         self.windy = any(body.wind_drag > 0.0 for body in self.bodies)
-        self.walls = Walls(scene.walls, numbers, self.anchor, device)
+        self.walls = Walls(scene.walls, numbers, device)
 
     # the pieces -----------------------------------------------------------------------------------------------------
 
@@ -165,10 +170,9 @@ class Model:
         n = self.numbers
         masses = self._concatenated("masses")
         pinned = self._concatenated("pinned").astype(bool)
-        glued = self.rigids.glued_vertex_host  # their mass is part of the rigid body's
+        glued = self.glue.vertex_host  # their mass is part of the rigid body's
         body = np.repeat(np.arange(len(self.parts)), np.diff(self.starts))
         self.mass_host = masses  # (vertices,) kg, internal order, one world
-        self.pinned_host = pinned
         fixed = pinned.copy()
         fixed[glued] = True
         self.body_host = body
@@ -180,7 +184,7 @@ class Model:
         self.reference = self.int_array(self._offset(self.starts[:-1], self.vertices))
         x0 = np.concatenate([part.positions for part in self.parts] or [np.zeros((0, n.dim))]) - self.anchor
         v0 = np.concatenate([part.velocities for part in self.parts] or [np.zeros((0, n.dim))])
-        v0[glued] = self.rigids.glued_velocities
+        v0[glued] = self.glue.velocities
         self.initial_positions, self.initial_velocities = x0, v0
 
     def _springs_and_faces(self) -> None:
@@ -219,8 +223,8 @@ class Model:
     def _chunks(self) -> None:
         """Runs of vertices of one body for kernels that reduce: a whole body on the CPU, a block's worth on a GPU."""
         largest = int(np.diff(self.starts).max(initial=1))
-        self.block = min(BLOCK, -(-largest // 32) * 32) if self.device.is_cuda else 1
-        limit = self.block if self.device.is_cuda else max(largest, 1)
+        self.block_size = min(BLOCK, -(-largest // 32) * 32) if self.device.is_cuda else 1
+        limit = self.block_size if self.device.is_cuda else max(largest, 1)
         starts: list[int] = []
         owners: list[int] = []
         for b, (first, last) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):

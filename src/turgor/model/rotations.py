@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["angle_of", "matrices_of", "quaternion_of"]
+__all__ = ["angle_of", "matrices_of", "quaternion_of", "swing"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -50,3 +51,10 @@ def matrices_of(poses: FloatArray) -> FloatArray:
         [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
     ]
     return np.moveaxis(np.array(rows), -1, 0)
+
+
+def swing(spin: Any, arms: FloatArray) -> FloatArray:
+    """(n, dim) m/s: velocities of points at `arms` that turn with `spin`."""
+    if arms.shape[1] == 3:
+        return np.asarray(np.cross(np.asarray(spin, np.float64), arms))
+    return float(np.asarray(spin)) * np.stack([-arms[:, 1], arms[:, 0]], axis=1)

@@ -85,7 +85,6 @@ class Surfaces:
         joined = {name: np.concatenate([*tables[name], empty]).astype(np.int32) for name, empty in joined.items()}
         flags = {name: np.concatenate([*rows, np.zeros(0, bool)]).astype(bool) for name, rows in rigid.items()}
         bodies = {name: np.concatenate([*rows, np.zeros(0)]).astype(np.int32) for name, rows in owners.items()}
-        self.faces_per_world, self.edges_per_world = len(joined["faces"]), len(joined["edges"])
 
         def points(name: str, kind: str) -> IntArray:
             """Point indices of one world, in all worlds."""
@@ -112,8 +111,7 @@ class Surfaces:
         self.owns = model.int_array(np.tile(joined["owns"], model.worlds))
         self.face_body = model.int_array(repeated(bodies["face"], self.bodies))
         self.edges = model.index_array(points("edges", "edge"), wp.vec4i)  # ends, then the apexes beside it or -1
-        self.edge_body = model.int_array(repeated(bodies["edge"], self.bodies))
-        self.face_edges = model.index_array(repeated(joined["face_edges"], self.edges_per_world), face_type)
+        self.face_edges = model.index_array(repeated(joined["face_edges"], len(joined["edges"])), face_type)
         counts = np.bincount(bodies["face"], minlength=self.bodies)
         starts = np.concatenate([[0], np.cumsum(np.tile(counts, model.worlds))])
         self.face_start = model.int_array(starts)  # (bodies * worlds + 1,)
@@ -163,8 +161,8 @@ class Surfaces:
     def _strangers(self) -> None:
         """Rows, per contact body, of the bodies that it is glued to: they meet there, and never touch."""
         model = self.model
-        soft = model.body_host[model.rigids.glued_vertex_host]
-        rigid = model.rigids.glued_body_host + self.soft
+        soft = model.body_host[model.glue.vertex_host]
+        rigid = model.glue.body_host + self.soft
         pairs = np.unique(np.stack([np.append(soft, rigid), np.append(rigid, soft)], axis=1).astype(int), axis=0)
         counts = np.bincount(pairs[:, 0], minlength=self.bodies)
         starts = np.concatenate([[0], np.cumsum(np.tile(counts, model.worlds))])

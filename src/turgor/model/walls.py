@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,68 +14,82 @@ from turgor.kernel.numbers import Numbers
 from turgor.scene.data import rotation_matrix
 from turgor.scene.walls import Container, Ground, Plane, Wall
 
-__all__ = ["Walls"]
+__all__ = ["WallState", "Walls"]
 
 FloatArray = npt.NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class HalfSpace:
+    """One side of a wall at time 0."""
+
+    normal: FloatArray  # (dim,) towards the free side
+    arm: FloatArray  # (dim,) m from the wall's centre to a point of the plane
+    centre: FloatArray  # (dim,) m: the wall turns about it
+    velocity: FloatArray  # (dim,) m/s
+    spin: Any  # rad/s
+
+
 class Walls:
-    """Device arrays, one entry per half space; `index` says which half spaces belong to a wall of the scene."""
+    """The half spaces and their surface parameters; `index` says which half spaces belong to a wall of the scene."""
 
-    CHANGING = ("normal0", "arm0", "centre0", "velocity", "spin", "since", "normal", "centre", "point", "friction",
-                "restitution")  # fmt: skip
+    SAVED: tuple[str, ...] = ("friction", "restitution")
 
-    def __init__(self, walls: Sequence[Wall], n: Numbers, anchor: FloatArray, device: Any) -> None:
-        self.scene = list(walls)
+    def __init__(self, walls: Sequence[Wall], numbers: Numbers, device: Any) -> None:
+        self.scene, self.numbers, self.device = list(walls), numbers, device
         self.index: dict[str, list[int]] = {}
-        normals: list[FloatArray] = []
-        arms: list[FloatArray] = []
-        centres: list[FloatArray] = []
-        velocities: list[FloatArray] = []
-        spins: list[Any] = []
+        self.half_spaces: list[HalfSpace] = []
         surface: list[tuple[float, float]] = []
-        no_spin: Any = 0.0 if n.dim == 2 else (0.0, 0.0, 0.0)
-        self.moving = False
         for wall in walls:
-            centre, sides, spin = _half_spaces(wall, n.dim, no_spin)
-            velocity = np.array(wall.velocity) if isinstance(wall, Plane) else np.zeros(n.dim)
-            self.moving = self.moving or bool(np.any(velocity)) or spin != no_spin
-            self.index[wall.name] = list(range(len(normals), len(normals) + len(sides)))
-            for normal, arm in sides:
-                normals.append(normal)
-                arms.append(arm)
-                centres.append(centre - anchor)
-                velocities.append(velocity)
-                spins.append(spin)
-                surface.append((wall.friction, wall.restitution))
+            sides = _half_spaces(wall, numbers.dim)
+            self.index[wall.name] = list(range(len(surface), len(surface) + len(sides)))
+            self.half_spaces += sides
+            surface += [(wall.friction, wall.restitution)] * len(sides)
+        self.count = len(surface)
+        self.friction = self.scalars([friction for friction, _ in surface])
+        self.restitution = self.scalars([restitution for _, restitution in surface])
 
-        def vectors(rows: list[FloatArray]) -> Any:
-            return wp.array(np.array(rows, n.dtype).reshape(-1, n.dim), dtype=n.vec, device=device)
+    def vectors(self, rows: Sequence[FloatArray]) -> Any:
+        """Device array of one vector per half space."""
+        n = self.numbers
+        return wp.array(np.array(rows, n.dtype).reshape(-1, n.dim), dtype=n.vec, device=self.device)
 
-        def scalars(rows: list[float]) -> Any:
-            return wp.array(np.array(rows, n.dtype), dtype=n.real, device=device)
+    def scalars(self, rows: Sequence[float]) -> Any:
+        """Device array of one number per half space."""
+        return wp.array(np.array(rows, self.numbers.dtype), dtype=self.numbers.real, device=self.device)
 
-        self.count = len(normals)
-        self.normal0, self.arm0, self.centre0 = vectors(normals), vectors(arms), vectors(centres)
-        self.velocity = vectors(velocities)
-        self.spin = scalars(spins) if n.dim == 2 else vectors(spins)
-        self.since = wp.zeros(self.count, dtype=wp.float64, device=device)
+
+class WallState:
+    """Where the half spaces are: the pose at the time `since` and the motion from then on, and the pose now."""
+
+    SAVED: tuple[str, ...] = ("normal0", "arm0", "centre0", "velocity", "spin", "since", "normal", "centre", "point")
+
+    def __init__(self, walls: Walls, anchor: FloatArray) -> None:
+        sides, dim = walls.half_spaces, walls.numbers.dim
+        self.moving = any(bool(np.any(side.velocity)) or bool(np.any(side.spin)) for side in sides)  # host; may be set
+        self.normal0, self.arm0 = walls.vectors([s.normal for s in sides]), walls.vectors([s.arm for s in sides])
+        self.centre0 = walls.vectors([side.centre - anchor for side in sides])
+        self.velocity = walls.vectors([side.velocity for side in sides])
+        spins = [side.spin for side in sides]
+        self.spin = walls.scalars(spins) if dim == 2 else walls.vectors(spins)
+        self.since = wp.zeros(walls.count, dtype=wp.float64, device=walls.device)  # s
         self.normal, self.centre = wp.clone(self.normal0), wp.clone(self.centre0)
-        self.point = vectors([a + c for a, c in zip(arms, centres, strict=True)])
-        self.friction = scalars([friction for friction, _ in surface])
-        self.restitution = scalars([restitution for _, restitution in surface])
+        self.point = walls.vectors([side.arm + (side.centre - anchor) for side in sides])
 
 
-def _half_spaces(wall: Wall, dim: int, no_spin: Any) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray]], Any]:
-    """(centre, [(normal, arm from the centre to the plane)], spin)."""
+def _half_spaces(wall: Wall, dim: int) -> list[HalfSpace]:
+    """The sides of a wall."""
+    still, no_arm = np.zeros(dim), np.zeros(dim)
+    no_spin: Any = 0.0 if dim == 2 else (0.0, 0.0, 0.0)
     if isinstance(wall, Ground):
         up = np.eye(dim)[-1]
-        return wall.height * up, [(up, np.zeros(dim))], no_spin
+        return [HalfSpace(up, no_arm, wall.height * up, still, no_spin)]
     if isinstance(wall, Plane):
-        return np.array(wall.point), [(np.array(wall.normal), np.zeros(dim))], no_spin
+        return [HalfSpace(np.array(wall.normal), no_arm, np.array(wall.point), np.array(wall.velocity), no_spin)]
     assert isinstance(wall, Container)
     axes = rotation_matrix(wall.rotation).T  # rows: the box's own axes in the world
-    sides = [
-        (-sign * axes[axis], sign * wall.size[axis] / 2 * axes[axis]) for axis in range(dim) for sign in (-1.0, 1.0)
+    return [
+        HalfSpace(-sign * axes[axis], sign * wall.size[axis] / 2 * axes[axis], np.array(wall.at), still, wall.spin)
+        for axis in range(dim)
+        for sign in (-1.0, 1.0)
     ]
-    return np.array(wall.at), sides, wall.spin

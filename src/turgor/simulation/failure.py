@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turgor.errors import UnstableError
-from turgor.solvers import plan
+from turgor.kernel.status import TOO_STIFF
 from turgor.solvers.schemes import SCHEMES
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ __all__ = ["failure_of"]
 
 def failure_of(sim: Simulation) -> UnstableError:
     """The error for a simulation whose status is not fine."""
-    status, culprit = (int(value) for value in sim.state.status.numpy())
+    status, culprit = (int(value) for value in sim.scratch.status.numpy())
     settings = sim.settings
     where = f"body {_culprit(sim, culprit)!r} at t = {sim.time:.4g} s"
-    if status == plan.TOO_STIFF:
+    if status == TOO_STIFF:
         other = "" if SCHEMES[settings.solver].imaginary > 0.0 else ", add damping, or use solver='symplectic'"
         return UnstableError(
             f"{where} needs {_count(sim.substeps)} substeps per frame with solver {settings.solver!r}, more than "

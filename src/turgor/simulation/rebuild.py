@@ -73,9 +73,9 @@ def _carry_walls(old: Simulation, new: Simulation) -> None:
             continue
         shift = old.model.anchor - new.model.anchor
         for part in ("normal", "centre", "point"):
-            values = getattr(old.model.walls, part).numpy()[before]
-            table = getattr(new.model.walls, part).numpy().copy()
+            values = getattr(old.state.walls, part).numpy()[before]
+            table = getattr(new.state.walls, part).numpy().copy()
             table[sides] = values if part == "normal" else values + shift
-            getattr(new.model.walls, part).assign(table)
+            getattr(new.state.walls, part).assign(table)
         wall = new.walls[name]
         wall._move("spin", np.asarray(wall.spin, new.model.numbers.dtype))

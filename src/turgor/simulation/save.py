@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
-from turgor.model.model import BODY_PARAMETERS
-from turgor.model.state import State
+from turgor.model.saved import Saved, restore, saved
 from turgor.scene.data import Placed
 from turgor.scene.scene import Scene
 
@@ -26,37 +25,34 @@ __all__ = ["digest", "load", "save"]
 
 T = TypeVar("T", bound=Placed)
 
-VERSION = 1
-PARAMETERS = (*BODY_PARAMETERS, "mass", "inverse_mass", "gravity", "wind")
+VERSION = 2
+CONTACT = "contact_"  # prefix of the arrays of contact methods
 
 
 def _changing(sim: Simulation) -> dict[str, npt.NDArray[Any]]:
     """All that changes, by name, in internal order: state, settable parameters, walls, rigid bodies."""
     sim.ensure_fine()
+    arrays = {"frame_index": np.array(sim.frame_index)}
+    for prefix, owner in _owners(sim):
+        arrays |= saved(owner, prefix)
+    return arrays
+
+
+def _owners(sim: Simulation) -> list[tuple[str, Saved]]:
+    """Who has arrays that are saved, and the prefix of their names."""
     m, s = sim.model, sim.state
-    arrays = {name: getattr(s, name).numpy() for name in State.PROPER}
-    arrays |= {name: getattr(m, name).numpy() for name in PARAMETERS}
-    arrays |= {f"wall_{name}": getattr(m.walls, name).numpy() for name in m.walls.CHANGING}
-    arrays |= {f"rigid_{name}": getattr(m.rigids, name).numpy() for name in m.rigids.PROPER}
-    return arrays | {"temperatures": sim.temperatures, "frame_index": np.array(sim.frame_index)}
+    return [("", s), ("", m), ("wall_", s.walls), ("wall_", m.walls), ("rigid_", s.rigid), ("rigid_", m.rigids)]
 
 
 def _restore(sim: Simulation, arrays: dict[str, npt.NDArray[Any]]) -> None:
     """Put back what `_changing` gave."""
-    sim.temperatures = arrays.pop("temperatures")
-    sim.frame_index = int(arrays.pop("frame_index"))
-    memory = {name: arrays.pop(name) for name in list(arrays) if name.startswith("touch_")}
-    for name, values in arrays.items():
-        if name.startswith("wall_"):
-            getattr(sim.model.walls, name.removeprefix("wall_")).assign(values)
-        elif name.startswith("rigid_"):
-            getattr(sim.model.rigids, name.removeprefix("rigid_")).assign(values)
-        else:
-            getattr(sim.state if name in State.PROPER else sim.model, name).assign(values)
+    sim.frame_index = int(arrays["frame_index"])
+    for prefix, owner in _owners(sim):
+        restore(owner, arrays, prefix)
     sim.model.windy = sim.model.windy or bool(np.any(sim.model.wind_drag.numpy()))
     sim.state_changed()
-    if sim._step.touch is not None:
-        sim._step.touch.remember({name.removeprefix("touch_"): values for name, values in memory.items()})
+    contacts = {name: values for name, values in arrays.items() if name.startswith(CONTACT)}
+    sim._step.restore_contacts({name.removeprefix(CONTACT): values for name, values in contacts.items()})
 
 
 def digest(sim: Simulation) -> str:
@@ -106,8 +102,7 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
         "assembly": sim.assembly,
     }
     arrays: dict[str, Any] = _changing(sim)
-    if sim._step.touch is not None:
-        arrays |= {f"touch_{name}": values for name, values in sim._step.touch.memory().items()}
+    arrays |= {CONTACT + name: values for name, values in sim._step.saved_contacts().items()}
     partial = target.with_name(f".{target.name}.part")
     try:
         with partial.open("wb") as file:

@@ -13,17 +13,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from turgor.contact.martin2009.method import ParticleContacts
 from turgor.diagnose.contacts import Contacts
 from turgor.diagnose.energy import Energy, energy
 from turgor.errors import SceneError
 from turgor.kernel.numbers import numbers
+from turgor.kernel.status import FINE
 from turgor.model.model import Model, decay_rate
 from turgor.model.state import State
 from turgor.output import sinks
 from turgor.output.frame import Frame, Layout
 from turgor.output.progress import Progress, shown
 from turgor.output.sinks import Record, as_list, opened
-from turgor.scene.data import SoftBody
 from turgor.scene.scene import Scene
 from turgor.scene.settings import Settings
 from turgor.scene.validate import did_you_mean
@@ -32,12 +33,12 @@ from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import failure_of
 from turgor.simulation.settle import settle
 from turgor.simulation.step.frame import Step
+from turgor.simulation.step.profile import stage_times
 from turgor.simulation.views import grab
 from turgor.simulation.views.body import BodyView
 from turgor.simulation.views.contacts import ContactEvent, Listeners, contacts_of
 from turgor.simulation.views.rigid import RigidView
 from turgor.simulation.views.wall import WallView
-from turgor.solvers.plan import FINE
 from turgor.solvers.schemes import SCHEMES
 
 __all__ = ["Simulation"]
@@ -90,7 +91,7 @@ class Simulation:
         self._device = chosen_device(device)
         self.model = Model(scene, numbers(scene.dim, self.settings.precision), worlds, self._device)
         scheme = SCHEMES[self.settings.solver]
-        self.state = State(self.model, len(scheme.weights))
+        self.state = State(self.model)
         fixed = self.settings.substeps if isinstance(self.settings.substeps, int) else None
         self._step = Step(
             self.model, self.state, scheme,
@@ -98,9 +99,8 @@ class Simulation:
             gathers=self.model.fans_known and (self._device.is_cuda if assembly == "auto" else assembly == "gather"),
             contact=self.settings.contact,
         )  # fmt: skip
+        self.scratch = self._step.scratch
         self.frame_index = 0
-        kelvin = [body.gas.temperature if isinstance(body, SoftBody) and body.gas else 293.15 for body in scene.bodies]
-        self.temperatures = np.tile(np.array(kelvin), (worlds, 1))  # (worlds, bodies) K
         self._views: dict[str, BodyView | RigidView] = {
             body.name: BodyView(self, body.name) for body in self.model.bodies
         }
@@ -181,14 +181,14 @@ class Simulation:
     def stage_times(self) -> dict[str, float]:
         """Seconds per launch of each stage of a substep; the state is kept."""
         self._forces = None
-        return self._step.stage_times()
+        return stage_times(self._step)
 
     def ensure_fine(self) -> None:
         """Raise UnstableError if a frame has failed since the last look."""
-        if int(self.state.status.numpy()[0]) != FINE:
+        if self._step.look() != FINE:
             self.frame_index = round(self.time * self.settings.fps)
             failure = failure_of(self)
-            self.state.status.zero_()  # the state is that of the last good frame: it can be looked at, healed, and run
+            self.scratch.status.zero_()  # the state is that of the last good frame, from which it can go on
             self.state_changed()  # contact lists may be of places that were given up
             raise failure
 
@@ -229,7 +229,7 @@ class Simulation:
     @property
     def substeps(self) -> int:
         """Substeps of the last frame (0 before the first)."""
-        return int(self.state.substeps.numpy()[0])
+        return int(self.scratch.substeps.numpy()[0])
 
     @property
     def vertices(self) -> int:
@@ -239,7 +239,7 @@ class Simulation:
     @property
     def finite(self) -> bool:
         """Whether all positions and velocities are finite numbers."""
-        r = self.model.rigids
+        r = self.state.rigid
         arrays = (self.state.x, self.state.v, r.x, r.v, r.q, r.spin)
         return all(bool(np.isfinite(array.numpy()).all()) for array in arrays)
 
@@ -264,7 +264,9 @@ class Simulation:
         with self._turn:
             self.ensure_fine()
             if self._forces is None:
-                self._forces = self._to_user(self._step.forces()) if self.vertices else np.zeros((0, self.scene.dim))
+                self._forces = (
+                    self._to_user(self._step.total_forces()) if self.vertices else np.zeros((0, self.scene.dim))
+                )
 
     def energy(self) -> Energy:
         """The energy ledger, J. `dissipated` and `work` are kept only with `ledger=True`, and are nan otherwise."""
@@ -272,7 +274,7 @@ class Simulation:
         shape = (self.worlds, -1)
         x = np.asarray(self.state.x.numpy(), np.float64).reshape(*shape, self.scene.dim) + self.model.anchor
         v = np.asarray(self.state.v.numpy(), np.float64).reshape(*shape, self.scene.dim)
-        volume = np.asarray(self.state.volume.numpy(), np.float64).reshape(shape)
+        volume = np.asarray(self.scratch.volume.numpy(), np.float64).reshape(shape)
         unknown = np.full(self.worlds, math.nan)
         losses = self._step.losses() if self.ledger else (unknown, unknown)
         return energy(self.model, x, v, volume, self.time, losses)
@@ -283,13 +285,12 @@ class Simulation:
 
     def collision_particles(self) -> dict[str, npt.NDArray[Any]]:
         """Of contact="particles" (B19): position (n, dim) m, owner and other (n,): bodies counted over all worlds."""
-        touch = self._step.touch
-        if touch is None or not hasattr(touch.method, "particles"):
+        method = None if self._step.split is None else self._step.split.method
+        if not isinstance(method, ParticleContacts):
             raise SceneError(
                 f"only contact='particles' has collision particles; this is contact={self.settings.contact!r}"
             )
-        found: dict[str, npt.NDArray[Any]] = touch.method.particles()
-        return found
+        return method.particles()
 
     def on_contact(self, function: Callable[[ContactEvent], None]) -> None:
         """Call a function after every frame for each pair that touches, or has ceased to (`ContactEvent`)."""
@@ -367,13 +368,13 @@ class Simulation:
             self.model.decay.assign(decay)
         if name == "wind_drag" and not self.model.windy:
             self.model.windy = True
-            self._step.graph = None
+            self._step.record_again()
 
     def state_changed(self, moved: bool = True) -> None:
         """Positions (`moved`) or velocities were set."""
         self._forces = None
-        if moved and self._step.touch is not None:
-            self._step.touch.forget()
+        if moved:
+            self._step.forget_contacts()
 
     # for sinks ------------------------------------------------------------------------------------------------------
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from turgor.model.rigids import swing
-from turgor.model.rotations import matrices_of
+from turgor.model.rotations import matrices_of, swing
 from turgor.output.frame import BodyLayout, Frame, Layout, WallLayout, WallPose
 from turgor.scene.data import SoftBody
 from turgor.scene.walls import Container, Ground, Plane, Wall
@@ -57,19 +56,17 @@ def frame_of(sim: Simulation) -> Frame:
         time=sim.time,
         positions=np.concatenate([first_world(sim.positions), rigid_positions]),
         velocities=np.concatenate([first_world(sim.velocities), rigid_velocities]),
-        volumes=per_body(sim.state.volume),
-        pressures=per_body(sim.state.pressure),
+        volumes=per_body(sim.scratch.volume),
+        pressures=per_body(sim.scratch.pressure),
         walls=_wall_poses(sim),
     )
 
 
 def _rigid_points(sim: Simulation) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """(points, dim) m and m/s: the vertices of all rigid bodies of the first world, as RigidView gives them."""
-    rigids = sim.model.rigids
-    places, speeds, spins = (
-        np.asarray(a.numpy()[: rigids.count], np.float64) for a in (rigids.x, rigids.v, rigids.spin)
-    )
-    turns = matrices_of(np.asarray(rigids.q.numpy()[: rigids.count], np.float64))
+    rigids, state = sim.model.rigids, sim.state.rigid
+    places, speeds, spins = (np.asarray(a.numpy()[: rigids.count], np.float64) for a in (state.x, state.v, state.spin))
+    turns = matrices_of(np.asarray(state.q.numpy()[: rigids.count], np.float64))
     positions, velocities = [np.zeros((0, sim.scene.dim))], [np.zeros((0, sim.scene.dim))]
     for index, points in enumerate(rigids.shape_points):
         arms = points @ turns[index].T
@@ -88,14 +85,14 @@ def _wall_layout(wall: Wall, dim: int) -> WallLayout:
 
 
 def _wall_poses(sim: Simulation) -> tuple[WallPose, ...]:
-    walls = sim.model.walls
+    walls, state = sim.model.walls, sim.state.walls
     poses = []
     for wall in walls.scene:
         sides = walls.index[wall.name]
         rotation = np.eye(sim.scene.dim)
-        place = walls.point.numpy()[sides[0]]
+        place = state.point.numpy()[sides[0]]
         if isinstance(wall, Container):  # every second normal is one of its own axes
-            rotation = np.asarray(walls.normal.numpy()[sides[::2]], np.float64).T
-            place = walls.centre.numpy()[sides[0]]
+            rotation = np.asarray(state.normal.numpy()[sides[::2]], np.float64).T
+            place = state.centre.numpy()[sides[0]]
         poses.append(WallPose(np.asarray(place, np.float64) + sim.model.anchor, rotation))
     return tuple(poses)

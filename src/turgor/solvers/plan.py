@@ -1,4 +1,4 @@
-"""A frame from outside: keep the state, plan the substeps, inspect the result, and go back if it failed."""
+"""A frame from outside: its clock, the plan of its substeps, and whether it went well."""
 
 import functools
 from types import SimpleNamespace
@@ -6,11 +6,10 @@ from types import SimpleNamespace
 import warp as wp
 
 from turgor.kernel.numbers import Numbers, at
+from turgor.kernel.status import FINE, NOT_FINITE, OVERFLOW, TOO_STIFF
 from turgor.solvers.stability import RENEW
 
-__all__ = ["FINE", "NOT_FINITE", "OVERFLOW", "TOO_STIFF", "kernels"]
-
-FINE, NOT_FINITE, TOO_STIFF, OVERFLOW = range(4)  # what status[0] says; status[1] is the body
+__all__ = ["kernels"]
 
 STRAIN = 0.05  # a substep may change lengths and volume by this share
 MARGIN = 1.1  # when the step has to shrink, it shrinks by this much more, so that it does not have to again at once
@@ -22,45 +21,65 @@ SIZE_LIMIT = 1.0e6  # a point this many body sizes away from its body has explod
 
 @functools.cache
 def kernels(n: Numbers) -> SimpleNamespace:
-    """begin_frame, then plan_substeps or plan_fixed block by block, then inspect, restore and restore_ledger."""
+    """begin_frame, then plan_substeps or plan_fixed, again and again; then inspect, notice and end_frame."""
     real, vec = n.real, n.vec
+
+    @wp.func
+    def count_substep(
+        dt: wp.array(dtype=real),
+        clock: wp.array(dtype=wp.float64),
+        planned: wp.array(dtype=int),
+        until_plan: wp.array(dtype=int),
+        substeps: wp.array(dtype=int),
+        unfinished: wp.array(dtype=int),
+    ):
+        """One substep is done."""
+        clock[0] += wp.float64(dt[0])
+        substeps[0] += 1
+        until_plan[0] -= 1
+        planned[0] -= 1
+        if planned[0] == 0:
+            unfinished[0] = 0
+
+    @n.kernel(__name__)
+    def tick(
+        dt: wp.array(dtype=real),
+        clock: wp.array(dtype=wp.float64),
+        planned: wp.array(dtype=int),
+        until_plan: wp.array(dtype=int),
+        substeps: wp.array(dtype=int),
+        unfinished: wp.array(dtype=int),
+    ):
+        """The clock goes on by a substep."""
+        count_substep(dt, clock, planned, until_plan, substeps, unfinished)
 
     @n.kernel(__name__)
     def begin_frame(
-        x: wp.array(dtype=vec),
-        v: wp.array(dtype=vec),
         clock: wp.array(dtype=wp.float64),
-        x_good: wp.array(dtype=vec),
-        v_good: wp.array(dtype=vec),
-        clock_good: wp.array(dtype=wp.float64),
+        clock_start: wp.array(dtype=wp.float64),
         status: wp.array(dtype=int),
         unfinished: wp.array(dtype=int),
         substeps: wp.array(dtype=int),
     ):
-        """Keep the state, to go back to if the frame fails. A simulation that has failed does not go on."""
-        i = at(wp.tid())
-        if i < x.shape[0]:
-            x_good[i] = x[i]
-            v_good[i] = v[i]
-        if i == 0:
-            clock_good[0] = clock[0]
-            unfinished[0] = wp.where(status[0] == wp.static(FINE), 1, 0)
-            substeps[0] = 0
+        """A simulation that has failed does not go on."""
+        clock_start[0] = clock[0]
+        unfinished[0] = wp.where(status[0] == wp.static(FINE), 1, 0)
+        substeps[0] = 0
 
     @n.kernel(__name__)
     def plan_substeps(
         frame_time: wp.float64,
         max_substeps: int,
         multiple: int,  # plans and blocks are whole multiples of this
-        step: wp.array(dtype=wp.float64),
-        renew: wp.array(dtype=wp.float64),
+        step_bound: wp.array(dtype=wp.float64),
+        renew_bound: wp.array(dtype=wp.float64),
         clock: wp.array(dtype=wp.float64),
-        clock_good: wp.array(dtype=wp.float64),
+        clock_start: wp.array(dtype=wp.float64),
         substeps: wp.array(dtype=int),
         status: wp.array(dtype=int),
         unfinished: wp.array(dtype=int),
         planned: wp.array(dtype=int),
-        block: wp.array(dtype=int),
+        until_plan: wp.array(dtype=int),
         pace: wp.array(
             dtype=int
         ),  # substeps per whole frame: now, most needed in this frame; frames since it was needed
@@ -71,17 +90,17 @@ def kernels(n: Numbers) -> SimpleNamespace:
         least = wp.float64(1.0e30)
         soonest = wp.float64(1.0e30)
         worst = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language, not a constant)
-        for b in range(lane, step.shape[0], wp.block_dim()):
-            soonest = wp.min(soonest, renew[b])
-            if least >= wp.float64(0.0) and not (step[b] >= least):  # once NaN, always NaN
-                least = step[b]
+        for b in range(lane, step_bound.shape[0], wp.block_dim()):
+            soonest = wp.min(soonest, renew_bound[b])
+            if least >= wp.float64(0.0) and not (step_bound[b] >= least):  # once NaN, always NaN
+                least = step_bound[b]
                 worst = b
         if not (least >= wp.float64(0.0)):
             least = wp.float64(0.0)
         shortest = wp.tile_min(wp.tile(least))
         first = wp.tile_min(wp.tile(soonest))
         if least == shortest[0]:
-            left = wp.max(frame_time - (clock[0] - clock_good[0]), wp.float64(0.0))
+            left = wp.max(frame_time - (clock[0] - clock_start[0]), wp.float64(0.0))
             wanted = wp.min(wp.ceil(frame_time / wp.max(least, wp.float64(1.0e-30))), wp.float64(1.0e9))
             needed = wp.max(int(wanted), MIN_SUBSTEPS)
             if substeps[0] == 0:  # a new frame: was the pace needed in the one before?
@@ -104,12 +123,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 status[0] = wp.static(TOO_STIFF)
                 status[1] = worst
                 unfinished[0] = 0
-                block[0] = 0
+                until_plan[0] = 0
             else:
                 planned[0] = count
                 length = left / wp.float64(count)
                 turns = int(wp.min(first[0] / length, wp.float64(1.0e6))) // multiple
-                block[0] = wp.clamp(turns * multiple, multiple, count)
+                until_plan[0] = wp.clamp(turns * multiple, multiple, count)
                 dt[0] = real(length)
 
     @n.kernel(__name__)
@@ -117,12 +136,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         frame_time: wp.float64,
         count: int,
         planned: wp.array(dtype=int),
-        block: wp.array(dtype=int),
+        until_plan: wp.array(dtype=int),
         dt: wp.array(dtype=real),
     ):
         """A fixed number of substeps."""
         planned[0] = count
-        block[0] = count
+        until_plan[0] = count
         dt[0] = real(frame_time / wp.float64(count))
 
     @n.kernel(__name__)
@@ -134,13 +153,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         size: wp.array(dtype=real),
         frame_time: wp.float64,
         clock: wp.array(dtype=wp.float64),
-        clock_good: wp.array(dtype=wp.float64),
+        clock_start: wp.array(dtype=wp.float64),
         status: wp.array(dtype=int),
     ):
         """Mark the frame as failed if a point is not finite or absurdly far from its body; set the clock exactly."""
         i = at(wp.tid())
         if i == 0:
-            clock[0] = clock_good[0] + frame_time
+            clock[0] = clock_start[0] + frame_time
         if i < x.shape[0]:
             b = at(body[i])
             far = x[i] - x[at(reference[b])]
@@ -150,45 +169,24 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 status[1] = b
 
     @n.kernel(__name__)
-    def restore(
-        status: wp.array(dtype=int),
-        x_good: wp.array(dtype=vec),
-        v_good: wp.array(dtype=vec),
-        clock_good: wp.array(dtype=wp.float64),
-        x: wp.array(dtype=vec),
-        v: wp.array(dtype=vec),
-        clock: wp.array(dtype=wp.float64),
-    ):
-        """After a failed frame: back to its start, so that nothing that is not finite is ever seen."""
-        i = at(wp.tid())
-        if status[0] != wp.static(FINE):
-            if i < x.shape[0]:
-                x[i] = x_good[i]
-                v[i] = v_good[i]
-            if i == 0:
-                clock[0] = clock_good[0]
+    def notice(overflow: wp.array(dtype=int), status: wp.array(dtype=int)):
+        """A contact buffer was too small: the frame has to be computed again with a larger one."""
+        if overflow[0] != 0 and status[0] == wp.static(FINE):
+            status[0] = wp.static(OVERFLOW)
 
     @n.kernel(__name__)
-    def restore_ledger(
-        status: wp.array(dtype=int),
-        good: wp.array(dtype=wp.float64),
-        dissipated: wp.array(dtype=wp.float64),
-        work: wp.array(dtype=wp.float64),
-    ):
-        """The ledger's part of `restore`; `good` holds dissipated, then work."""
-        b = wp.tid()
-        if status[0] != wp.static(FINE):
-            dissipated[b] = good[b]
-            work[b] = good[dissipated.shape[0] + b]
-        else:
-            good[b] = dissipated[b]
-            good[dissipated.shape[0] + b] = work[b]
+    def end_frame(status: wp.array(dtype=int), failed: wp.array(dtype=int), frames: wp.array(dtype=int)):
+        """Count the frame, or have it undone, so that nothing that is not finite is ever seen."""
+        failed[0] = wp.where(status[0] == wp.static(FINE), 0, 1)
+        frames[0] += 1 - failed[0]
 
     return SimpleNamespace(
+        count_substep=count_substep,
+        tick=tick,
         begin_frame=begin_frame,
         plan_substeps=plan_substeps,
         plan_fixed=plan_fixed,
         inspect=inspect,
-        restore=restore,
-        restore_ledger=restore_ledger,
+        notice=notice,
+        end_frame=end_frame,
     )

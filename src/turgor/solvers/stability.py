@@ -84,20 +84,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
         inverse_mass: wp.array(dtype=real),
         neighbour_start: wp.array(dtype=int),
         neighbours: wp.array(dtype=int),
-        rest: wp.array(dtype=real),
+        neighbour_rest: wp.array(dtype=real),
         hinge_sum: wp.array(dtype=real),
         wall_normal: wp.array(dtype=vec),
         wall_point: wp.array(dtype=vec),
         wall_centre: wp.array(dtype=vec),
         wall_velocity: wp.array(dtype=vec),
         wall_spin: wp.array(dtype=spin_type),
-        spring_out: wp.array(dtype=real),
-        tension_out: wp.array(dtype=real),
-        turn_out: wp.array(dtype=real),
-        gas_out: wp.array(dtype=real),
-        hinge_out: wp.array(dtype=real),
+        spring_bound_out: wp.array(dtype=real),
+        tension_bound_out: wp.array(dtype=real),
+        turn_bound_out: wp.array(dtype=real),
+        gas_bound_out: wp.array(dtype=real),
+        hinge_bound_out: wp.array(dtype=real),
         lightest_out: wp.array(dtype=real),
-        rate_out: wp.array(dtype=real),
+        change_rate_out: wp.array(dtype=real),
         flow_out: wp.array(dtype=real),
     ):
         """A chunk of vertices of one body: the numbers of the file's comment, without k, gauge, gamma P/V and kb."""
@@ -126,7 +126,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 w = v[j] - speed
                 length = wp.sqrt(wp.dot(d, d))
                 inverse = real(1.0) / wp.max(length, tiny)
-                strained = rest[at(q)] * inverse
+                strained = neighbour_rest[at(q)] * inverse
                 scale = inverse / wp.max(strained, real(1.0))  # 1 / the larger of length and rest length
                 t = wp.max(real(1.0) - strained, real(0.0))
                 unit = inverse * d
@@ -168,13 +168,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         all_flow = wp.tile_sum(wp.tile(flow))
         if lane == 0:
             b = chunk_body[chunk]
-            wp.atomic_max(spring_out, b, most_spring[0])
-            wp.atomic_max(tension_out, b, most_tension[0])
-            wp.atomic_max(turn_out, b, most_turn[0])
-            wp.atomic_add(gas_out, b, all_gas[0])
-            wp.atomic_max(hinge_out, b, most_bend[0])
+            wp.atomic_max(spring_bound_out, b, most_spring[0])
+            wp.atomic_max(tension_bound_out, b, most_tension[0])
+            wp.atomic_max(turn_bound_out, b, most_turn[0])
+            wp.atomic_add(gas_bound_out, b, all_gas[0])
+            wp.atomic_max(hinge_bound_out, b, most_bend[0])
             wp.atomic_max(lightest_out, b, most_light[0])
-            wp.atomic_max(rate_out, b, most_rate[0])
+            wp.atomic_max(change_rate_out, b, most_rate[0])
             wp.atomic_add(flow_out, b, all_flow[0])
 
     if dim == 2:
@@ -208,13 +208,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
     @n.kernel(__name__)
     def bound_step(
         limits: wp.vec4f,  # of the scheme: reach along the imaginary axis, the real axis, growth power, growth divisor
-        spring: wp.array(dtype=real),
-        tension: wp.array(dtype=real),
-        turn: wp.array(dtype=real),
-        gas: wp.array(dtype=real),
+        spring_bound: wp.array(dtype=real),
+        tension_bound: wp.array(dtype=real),
+        turn_bound: wp.array(dtype=real),
+        gas_bound: wp.array(dtype=real),
         hinge_bound: wp.array(dtype=real),
         lightest: wp.array(dtype=real),
-        rate: wp.array(dtype=real),
+        change_rate: wp.array(dtype=real),
         flow: wp.array(dtype=real),
         breathing: wp.array(dtype=real),
         stiffness: wp.array(dtype=real),
@@ -231,8 +231,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         ambient: wp.array(dtype=real),
         gamma: wp.array(dtype=real),
         held: wp.array(dtype=int),
-        step_out: wp.array(dtype=wp.float64),  # (bodies,) longest step, s
-        renew_out: wp.array(dtype=wp.float64),  # (bodies,) time after which the bound is to be taken again, s
+        step_bound_out: wp.array(dtype=wp.float64),  # (bodies,) longest step, s
+        renew_bound_out: wp.array(dtype=wp.float64),  # (bodies,) time after which the bound is to be taken again, s
     ):
         b = wp.tid()
         nought = wp.float64(0.0)
@@ -240,20 +240,22 @@ def kernels(n: Numbers) -> SimpleNamespace:
         light = wp.float64(lightest[b])
         k = wp.float64(stiffness[b])
         dashpot = wp.float64(damping[b])
-        from_springs = k * wp.float64(spring[b])
+        from_springs = k * wp.float64(spring_bound[b])
         from_gas = nought
-        change = wp.float64(rate[b])
+        change = wp.float64(change_rate[b])
         if held[b] == 0 and pressure[b] > real(0.0):
             room = wp.float64(wp.max(volume[b], floor * rest_volume[b]))
-            from_gas = wp.float64(gamma[b] * pressure[b]) / room * wp.float64(gas[b])
+            from_gas = wp.float64(gamma[b] * pressure[b]) / room * wp.float64(gas_bound[b])
             if limits[0] > 0.0:  # schemes without a stable interval are slowed down far more by their growth
                 from_gas *= wp.float64(BREATHING)
             change = wp.max(change, wp.float64(wp.abs(flow[b])) / room)
         # stiffness across the springs, which their dashpots do not damp
-        across = k * wp.float64(tension[b]) + wp.float64(wp.abs(pressure[b] - ambient[b])) * wp.float64(turn[b])
+        across = k * wp.float64(tension_bound[b]) + wp.float64(wp.abs(pressure[b] - ambient[b])) * wp.float64(
+            turn_bound[b]
+        )
         across += wp.float64(bending[b]) * wp.float64(hinge_bound[b])
         omega2 = from_springs + from_gas + across
-        c = dashpot * wp.float64(spring[b]) + wp.float64(drag[b]) + wp.float64(wind_drag[b]) * light
+        c = dashpot * wp.float64(spring_bound[b]) + wp.float64(drag[b]) + wp.float64(wind_drag[b]) * light
         if grab_vertex[b] >= 0:
             omega2 += wp.float64(grab_stiffness[b]) * light
             c += wp.float64(grab_damping[b]) * light
@@ -269,7 +271,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             divisor = wp.float64(limits[3])
             # along the springs: the share of the stiffness that is theirs is damped
             theirs = from_springs / wp.max(omega2, wp.float64(1.0e-30))
-            along = undamped + half * dashpot * wp.float64(spring[b]) * theirs
+            along = undamped + half * dashpot * wp.float64(spring_bound[b]) * theirs
             step = wp.min(step, longest_step(omega2, along, power, divisor))
             # across them: not damped
             step = wp.min(step, longest_step(across, undamped, power, divisor))
@@ -277,15 +279,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
             breath = wp.float64(breathing[b])
             step = wp.min(step, longest_step(from_gas + k * breath, undamped + half * dashpot * breath, power, divisor))
         change = wp.max(change, wp.float64(1.0e-30))
-        step_out[b] = wp.float64(SAFETY) * step
-        renew_out[b] = wp.float64(RENEW) / change
-        spring[b] = real(0.0)  # ready for the next time
-        tension[b] = real(0.0)
-        turn[b] = real(0.0)
-        gas[b] = real(0.0)
+        step_bound_out[b] = wp.float64(SAFETY) * step
+        renew_bound_out[b] = wp.float64(RENEW) / change
+        spring_bound[b] = real(0.0)  # ready for the next time
+        tension_bound[b] = real(0.0)
+        turn_bound[b] = real(0.0)
+        gas_bound[b] = real(0.0)
         hinge_bound[b] = real(0.0)
         lightest[b] = real(0.0)
-        rate[b] = real(0.0)
+        change_rate[b] = real(0.0)
         flow[b] = real(0.0)
 
     return SimpleNamespace(bound_bodies=bound_bodies, bound_hinges=bound_hinges, bound_step=bound_step)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from turgor import Gas, Scene, SceneError, Simulation, UnstableError, shapes
+from turgor.kernel.status import NOT_FINITE
 from turgor.scene import rotation_matrix
-from turgor.solvers.plan import NOT_FINITE
 
 CAT = shapes.cat()
 
@@ -184,7 +184,7 @@ def test_a_rigid_body_that_fails_is_named(worlds: int) -> None:
     """The status counts the soft bodies of all worlds, then the rigid ones of all worlds."""
     sim = make(worlds)
     for index, name in ((0, "ball"), (worlds, "cat"), (worlds + 4 * (worlds - 1) + 2, "lift")):
-        sim.state.status.assign(np.array([NOT_FINITE, index], np.int32))
+        sim.scratch.status.assign(np.array([NOT_FINITE, index], np.int32))
         with pytest.raises(UnstableError, match=f"body '{name}' at t = 0 s diverged"):
             sim.ensure_fine()
 

@@ -13,7 +13,9 @@ import warp as wp
 
 from turgor.contact.features.search.lists import FeatureLists
 from turgor.contact.features.solve import body_drift, constraints, impulses, sides, sweep
+from turgor.kernel.status import FINE, NOT_FINITE
 from turgor.model.model import Model
+from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
 
@@ -23,14 +25,14 @@ __all__ = ["FeatureContacts"]
 class FeatureContacts(FeatureLists):
     """Launches the kernels of one contact stage on a model and a state."""
 
-    def __init__(self, model: Model, state: State, surfaces: Surfaces, states: tuple[int, int]) -> None:
-        """states: what `state.status` says of a frame that is fine, and of one that blew up."""
+    CHANGED: tuple[str, ...] = ()  # after a failed frame the lists are made again
+
+    def __init__(self, model: Model, state: State, scratch: Scratch, surfaces: Surfaces) -> None:
         n, parallel = model.numbers, model.device.is_cuda
-        self.states = states
         self.k_sides, self.k_rows = sides.kernels(n, parallel), constraints.kernels(n, parallel)
         self.k_solve, self.k_limit = impulses.kernels(n, parallel), sweep.kernels(n, parallel)
         self.k_drift = body_drift.kernels(n, parallel)
-        super().__init__(model, state, surfaces)
+        super().__init__(model, state, scratch, surfaces)
 
     def _allocate(self) -> None:
         """Lists of the present capacities, and what the kernels see of them."""
@@ -51,12 +53,13 @@ class FeatureContacts(FeatureLists):
 
     def _bind(self) -> None:
         """The arrays of others that the kernels see, as structs."""
-        s, m, r = self.state, self.model, self.model.rigids
+        s, m, r, w = self.state, self.model, self.model.rigids, self.scratch
+        rigid = s.rigid
         movers = self.k_sides.Movers()
         movers.points, movers.v, movers.inverse_mass = s.points, s.point_v, m.inverse_mass
-        movers.pressed = s.pressed
-        movers.x, movers.rigid_v, movers.angular, movers.spin = r.x, r.v, r.angular, r.spin
-        movers.rigid_mass, movers.world_inertia = r.inverse_mass, r.world_inertia
+        movers.pressed = w.wall_contact_normal
+        movers.x, movers.rigid_v, movers.angular, movers.spin = rigid.x, rigid.v, rigid.angular, rigid.spin
+        movers.rigid_mass, movers.world_inertia = r.inverse_mass, w.rigid.world_inertia
         per_body = m.numbers.dim + self.k_sides.spins
         shared = self.parallel
         movers.rows = self._zeros(self.soft + self.rigid if shared else 0, wp.int32)
@@ -69,14 +72,30 @@ class FeatureContacts(FeatureLists):
         self.scale, self.next_scale = (self._zeros(self.soft, m.numbers.real) for _ in range(2))
         self.next_rigid_scale = self._zeros(self.rigid, m.numbers.real)
         moves = self.k_limit.Moves()
-        moves.points, moves.move, moves.scale, moves.next_scale = s.points, s.move, self.scale, self.next_scale
-        moves.point_v, moves.v_free = s.point_v, s.v_free
+        moves.points, moves.move, moves.scale, moves.next_scale = s.points, w.move, self.scale, self.next_scale
+        moves.point_v, moves.v_free = s.point_v, w.v_free
         moves.inverse_mass, moves.point_body = m.inverse_mass, self.surfaces.point_body
-        moves.rigid_index, moves.x, moves.v, moves.spin = self.surfaces.rigid_index, r.x, r.v, r.spin
-        moves.push_move, moves.push_turn, moves.rigid_mass = r.push_move, r.push_turn, r.inverse_mass
-        moves.rigid_scale, moves.next_rigid_scale, moves.radius = r.scale, self.next_rigid_scale, r.radius
+        moves.rigid_index, moves.x, moves.v, moves.spin = self.surfaces.rigid_index, rigid.x, rigid.v, rigid.spin
+        moves.push_move, moves.push_turn, moves.rigid_mass = w.rigid.push_move, w.rigid.push_turn, r.inverse_mass
+        moves.rigid_scale, moves.next_rigid_scale, moves.radius = w.rigid.scale, self.next_rigid_scale, r.radius
         moves.braked, moves.drift = self.braked, self.drift
         self.moves = moves
+
+    @property
+    def count(self) -> Any:
+        """Number of contacts of this substep."""
+        return self.rows.count
+
+    def hopeless(self) -> bool:
+        """Whether a surface is crumpled beyond contact."""
+        return self.crumpled
+
+    def look(self) -> None:
+        """Whether a lone body could touch itself in the next substeps."""
+        f, flag = self.surfaces, self.scratch.may_self_touch
+        self.mark_simple()
+        flag.zero_()
+        self.launch(self.k_simple.any_touchy, self.total, f.self_contact, self.simple, flag)
 
     def begin_frame(self) -> None:
         """The way out of tangles, once per frame."""
@@ -103,15 +122,15 @@ class FeatureContacts(FeatureLists):
         self.walk(
             self.k_rows.make_rows, self.movers, self.rows, f.rest, f.point_body, f.faces, f.opposite, f.owns, f.edges,
             f.soft_index, f.rigid_index, f.thickness, r.radius, m.friction, r.friction, m.restitution, r.restitution,
-            self.state.dt, self.pairs, self.tangled, self.travel, self.reach, self.candidate_count, self.candidates,
+            self.scratch.dt, self.pairs, self.tangled, self.travel, self.reach, self.candidate_count, self.candidates,
             self.asleep, self.pressing, self.overflow,
         )  # fmt: skip
 
     def part_tangles(self) -> None:
         """Lead tangled bodies apart."""
-        f, s = self.surfaces, self.state
+        f, s = self.surfaces, self.scratch
         self.launch(
-            self.k_tangles.part_tangles, 1, self.movers, s.move, self.model.rigids.push_move, s.dt, self.mean,
+            self.k_tangles.part_tangles, 1, self.movers, s.move, s.rigid.push_move, s.dt, self.mean,
             f.point_start, f.point_end, f.rigid_index, self.tangle_count, self.tangles, self.way_out, self.way_speed,
         )  # fmt: skip
 
@@ -129,21 +148,21 @@ class FeatureContacts(FeatureLists):
         if self.parallel:
             self.launch(self.k_solve.collect, self.soft + self.rigid, self.movers, self.soft)
 
-    def carry(self) -> None:
+    def finish(self) -> None:
         """Displacements follow the impulses, and skins that were used up are given back."""
-        s, r = self.state, self.model.rigids
-        self.walk(self.k_solve.keep_rows, self.rows, s.dt, self.pressing)
-        self.launch(self.k_solve.carry, self.soft, s.dt, s.v, s.v_free, self.model.inverse_mass, s.move)
-        self.walk(self.k_solve.push_rows, self.movers, self.rows, s.move, r.push_move, r.push_turn, s.dt)
+        s, w, r = self.state, self.scratch, self.scratch.rigid
+        self.walk(self.k_solve.keep_rows, self.rows, w.dt, self.pressing)
+        self.launch(self.k_solve.carry, self.soft, w.dt, s.v, w.v_free, self.model.inverse_mass, w.move)
+        self.walk(self.k_solve.push_rows, self.movers, self.rows, w.move, r.push_move, r.push_turn, w.dt)
         if self.parallel:
-            pushed = (s.move, r.push_move, r.push_turn)
+            pushed = (w.move, r.push_move, r.push_turn)
             self.launch(self.k_solve.collect_push, self.soft + self.rigid, self.movers, self.soft, *pushed)
 
-    def limit(self) -> None:
+    def sweep(self) -> None:
         """Cut movements that would let features pass through each other; count what lists have left."""
-        k, s = self.k_limit, self.state
+        k, s, w = self.k_limit, self.state, self.scratch
         self.measure()
-        wp.copy(s.v_free, s.v)
+        wp.copy(w.v_free, s.v)
         if self.parallel:
             self.movers.rows.zero_()
         threads = max(self.soft + self.rigid, self.total)
@@ -160,7 +179,7 @@ class FeatureContacts(FeatureLists):
         )
         wp.capture_while(self.again, self._limit_round)
         wp.capture_if(self.jammed, on_true=self._cut)
-        self.launch(self.k_solve.carry, self.soft, s.dt, s.v, s.v_free, self.model.inverse_mass, s.move)
+        self.launch(self.k_solve.carry, self.soft, w.dt, s.v, w.v_free, self.model.inverse_mass, w.move)
         wp.capture_if(self.held, on_true=self._hold)
         self.walk(
             k.add_travel, self.total, self.mean, self.spread, self.braked, self.wandered, self.deformed,
@@ -174,7 +193,7 @@ class FeatureContacts(FeatureLists):
             self.travel, self.wake, self.rounds, self.again, self.jammed,
         )  # fmt: skip
         self.walk(
-            k.limit_moves, self.moves, self.movers, f.faces, f.edges, self.state.dt, self.pairs, self.travel,
+            k.limit_moves, self.moves, self.movers, f.faces, f.edges, self.scratch.dt, self.pairs, self.travel,
             self.wake, f.thickness, self.candidate_count, self.candidates, self.asleep, self.rounds, self.again,
             self.jammed,
         )  # fmt: skip
@@ -183,12 +202,12 @@ class FeatureContacts(FeatureLists):
 
     def _cut(self) -> None:
         """Impulses were not enough: cut movements, but not what bodies do as a whole."""
-        f, k, m, s = self.surfaces, self.k_drift, self.model, self.state
+        f, k, m, s, w = self.surfaces, self.k_drift, self.model, self.state, self.scratch
         self.company.zero_()
         self.walk(k.mark_company, self.pair_count, self.pairs, self.company)
         self.launch_blocks(
             k.find_drift, self.total, f.point_start, f.point_end, f.rigid_index, self.company, s.points, s.point_v,
-            m.inverse_mass, s.pressed, m.walls.normal, m.walls.point, s.dt, self.drift, self.drifting,
+            m.inverse_mass, w.wall_contact_normal, s.walls.normal, s.walls.point, w.dt, self.drift, self.drifting,
         )  # fmt: skip
         self.again.fill_(1)
         wp.capture_while(self.again, self._limit_round)
@@ -196,10 +215,10 @@ class FeatureContacts(FeatureLists):
 
     def _hold(self) -> None:
         """The cuts take effect on movements and velocities."""
-        f, m, s = self.surfaces, self.model, self.state
+        f, m, s, w = self.surfaces, self.model, self.state, self.scratch
         self.launch_blocks(
             self.k_drift.hold, self.total, f.point_start, f.point_end, f.rigid_index, self.drifting, s.points,
-            m.inverse_mass, s.dt, self.drift, self.scale, m.body, m.size, s.v, s.move, *self.states, s.status,
+            m.inverse_mass, w.dt, self.drift, self.scale, m.body, m.size, s.v, w.move, FINE, NOT_FINITE, w.status,
         )  # fmt: skip
         self.held.zero_()
 

@@ -15,7 +15,9 @@ import warp as wp
 
 from turgor.contact.martin2009 import broad, contacts, particles, records, response, soft_rigid
 from turgor.contact.martin2009.placement import ParticleFeatures
+from turgor.contact.method import ContactMethod
 from turgor.model.model import Model
+from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
 
@@ -27,13 +29,14 @@ LANES = (256, 128)  # GPU threads for pairs, and for the elements of a pair
 ROW_LANES = 1 << 14  # GPU threads for contacts
 
 
-class ParticleContacts:
-    """The method's arrays and launches. `PROPER`: where each particle rests, which the next substep starts from."""
+class ParticleContacts(ContactMethod):
+    """The method's arrays and launches. `SAVED`: where each particle rests, which the next substep starts from."""
 
-    PROPER = ("place",)
+    SAVED: tuple[str, ...] = ("place",)
+    CHANGED: tuple[str, ...] = ("place",)
 
-    def __init__(self, model: Model, state: State, surfaces: Surfaces) -> None:
-        self.model, self.state, self.surfaces = model, state, surfaces
+    def __init__(self, model: Model, state: State, scratch: Scratch, surfaces: Surfaces) -> None:
+        self.model, self.state, self.scratch, self.surfaces = model, state, scratch, surfaces
         n = model.numbers
         self.k_spheres, self.k_motion = broad.kernels(n), particles.kernels(n)
         self.k_tests, self.k_rigid = contacts.kernels(n), soft_rigid.kernels(n)
@@ -41,6 +44,7 @@ class ParticleContacts:
         gpu = bool(model.device.is_cuda)
         self.lanes = wp.vec2i(*LANES) if gpu else wp.vec2i(1, 1)
         self.row_lanes = ROW_LANES if gpu else 1
+        self.scale = wp.ones(model.vertices * model.worlds, dtype=n.real, device=model.device)
         self._tables()
         self._bodies()
         bodies = (surfaces.soft + surfaces.bodies) * model.worlds
@@ -58,7 +62,6 @@ class ParticleContacts:
         self.pairs, self.counts = m.index_array(f.pair, wp.vec2i), m.index_array(f.pair_counts, wp.vec2i)
         self.starts = m.int_array(f.pair_start)
         self.place = m.int_array(np.tile(f.places, m.worlds))  # feature of each particle
-        self.place_good = wp.clone(self.place)  # at the start of the frame
         self.position = self._zeros(f.particles * m.worlds, m.numbers.vec)  # m, middle of the feature
 
     def _bodies(self) -> None:
@@ -70,7 +73,7 @@ class ParticleContacts:
         hulls = [0] * surfaces.soft + [int(collider.kind == "hull") for collider in rigids.collision]
         self.convex = m.int_array(np.tile(hulls, m.worlds))
         glued = np.full(m.vertices * m.worlds, -1)
-        glued[rigids.glued_vertex.numpy()] = rigids.glued_body.numpy()
+        glued[m.glue.vertex.numpy()] = m.glue.body.numpy()
         self.glued_to = m.int_array(glued)
         everything = surfaces.bodies * m.worlds
         self.low, self.high = self._zeros(everything, n.vec), self._zeros(everything, n.vec)
@@ -98,21 +101,20 @@ class ParticleContacts:
         return wp.zeros(size, dtype=dtype, device=self.model.device)
 
     def _movers(self) -> Any:
-        s, m, r = self.state, self.model, self.model.rigids
+        s, w, m, r = self.state, self.scratch, self.model, self.state.rigid
         movers = self.k_response.Movers()
-        movers.v, movers.move, movers.inverse_mass, movers.change = s.v, s.move, m.inverse_mass, self.change
+        movers.v, movers.move, movers.inverse_mass, movers.change = s.v, w.move, m.inverse_mass, self.change
         movers.rigid_x, movers.rigid_v, movers.angular, movers.spin = r.x, r.v, r.angular, r.spin
-        movers.rigid_inverse_mass, movers.world_inertia = r.inverse_mass, r.world_inertia
-        movers.push_move, movers.push_turn = r.push_move, r.push_turn
+        movers.rigid_inverse_mass, movers.world_inertia = m.rigids.inverse_mass, w.rigid.world_inertia
+        movers.push_move, movers.push_turn = w.rigid.push_move, w.rigid.push_turn
         movers.momentum, movers.moment = self.momentum, self.moment
         return movers
 
     def grow(self) -> None:
-        """Larger buffers, after `overflow`, and the particles as at the start of the frame; their number stays."""
+        """Larger buffers, after `overflow`."""
         self.pair_room = max(2 * self.pair_room, int(self.pair_count.numpy().max()))
         self.row_room = max(2 * self.row_room, int(self.row_count.numpy()[0]))
         self.overflow.zero_()
-        wp.copy(self.place, self.place_good)
         self._buffers()
 
     @property
@@ -122,13 +124,8 @@ class ParticleContacts:
 
     # launches -------------------------------------------------------------------------------------------------------
 
-    def begin_frame(self) -> None:
-        """Remember where the particles rest; they move in every substep."""
-        if len(self.place):
-            wp.copy(self.place_good, self.place)
-
-    def respond(self) -> None:
-        """Contacts of this substep, found and answered."""
+    def find(self) -> None:
+        """Contacts of this substep, found and answered at once."""
         if self.model.vertices == 0 or self.surfaces.bodies < 2:
             return
         self.find_pairs()
@@ -144,7 +141,16 @@ class ParticleContacts:
         """Pairs of bodies whose spheres meet."""
         s, k, surfaces, worlds = self.state, self.k_spheres, self.surfaces, self.model.worlds
         self._launch(k.reset_boxes, surfaces.bodies * worlds, self.low, self.high, self.pair_count, self.row_count)
-        self._launch(k.find_boxes, surfaces.points, s.points, s.point_v, surfaces.point_body, s.dt, self.low, self.high)
+        self._launch(
+            k.find_boxes,
+            surfaces.points,
+            s.points,
+            s.point_v,
+            surfaces.point_body,
+            self.scratch.dt,
+            self.low,
+            self.high,
+        )
         for kind, pairs, found in ((0, self.pairs, self.found_soft), (1, self.mixed, self.found_mixed)):
             if len(pairs):
                 self._launch(
@@ -170,13 +176,13 @@ class ParticleContacts:
 
     def find_contacts(self) -> None:
         """Feature tests of soft pairs, vertices inside of mixed ones."""
-        s, m, surfaces, rigids = self.state, self.model, self.surfaces, self.model.rigids
+        s, w, m, surfaces, rigids = self.state, self.scratch, self.model, self.surfaces, self.state.rigid
         if len(self.features.pair):
             self._launch(
                 self.k_tests.test_particles, tuple(self.lanes), self.lanes, self.pair_count, self.found_soft,
                 self.pairs, self.counts, self.starts, self.corners, self.neighbour_start, self.neighbours, m.vertices,
                 surfaces.bodies, surfaces.thickness, surfaces.edge_size, surfaces.closed, self.place, self.position,
-                surfaces.face_start, surfaces.faces, s.points, s.move, self.rows,
+                surfaces.face_start, surfaces.faces, s.points, w.move, self.rows,
             )  # fmt: skip
         if self.mixed_count:
             for kernel, inside in (
@@ -185,14 +191,14 @@ class ParticleContacts:
             ):
                 self._launch(
                     kernel, tuple(self.lanes), self.lanes, self.pair_count, self.found_mixed, self.mixed,
-                    surfaces.bodies, s.dt, self.low, self.high, surfaces.thickness, inside, surfaces.rigid_index,
+                    surfaces.bodies, w.dt, self.low, self.high, surfaces.thickness, inside, surfaces.rigid_index,
                     surfaces.point_start, surfaces.point_end, surfaces.face_start, surfaces.faces, self.glued_to,
-                    s.points, s.move, rigids.x, rigids.v, rigids.spin, self.rows,
+                    s.points, w.move, rigids.x, rigids.v, rigids.spin, self.rows,
                 )  # fmt: skip
 
     def answer(self) -> None:
         """Impulses in rounds, then displacements."""
-        m, s, k, surfaces, rigids = self.model, self.state, self.k_response, self.surfaces, self.model.rigids
+        m, s, k, surfaces, rigids = self.model, self.scratch, self.k_response, self.surfaces, self.model.rigids
         movers = self._movers()
         everything = max(m.vertices * m.worlds, rigids.total)
         for turn in range(ROUNDS):

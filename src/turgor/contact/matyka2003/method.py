@@ -17,6 +17,7 @@ import warp as wp
 
 from turgor.contact.matyka2003 import bounds, response
 from turgor.contact.matyka2003.objects import BALL, BOX, ELLIPSOID
+from turgor.contact.method import ContactMethod
 from turgor.scene.data import SoftBody
 
 if TYPE_CHECKING:
@@ -32,19 +33,18 @@ OBJECTS = {"box": BOX, "ball": BALL, "ellipsoid": ELLIPSOID}
 LANES = 32  # threads that share a body or a pair, on a GPU
 
 
-class BoundingContacts:
+class BoundingContacts(ContactMethod):
     """Finds and resolves contact between bodies by their bounding objects. Nothing is kept between substeps."""
 
-    PROPER: tuple[str, ...] = ()
-
-    def __init__(self, model: Model, state: Any, surfaces: Surfaces) -> None:
-        self.model, self.state, self.surfaces = model, state, surfaces
+    def __init__(self, model: Model, state: Any, scratch: Any, surfaces: Surfaces) -> None:
+        self.model, self.state, self.scratch, self.surfaces = model, state, scratch, surfaces
         n, self.device = model.numbers, model.device
         self.k_measure, self.k_response = bounds.kernels(n), response.kernels(n)
-        self.count = surfaces.bodies * model.worlds
+        self.total = surfaces.bodies * model.worlds  # contact bodies
+        self.scale = wp.ones(model.vertices * model.worlds, dtype=n.real, device=self.device)
         self.soft_points = surfaces.first_rigid
         self.lanes = 1 if self.device.is_cpu else LANES
-        self.pair_capacity = max(64, 8 * self.count)
+        self.pair_capacity = max(64, 8 * self.total)
         self.capacity = max(256, surfaces.points)
         self.overflow = self._ints(1)
         self._bodies()
@@ -54,39 +54,36 @@ class BoundingContacts:
 
     # what a step calls ----------------------------------------------------------------------------------------------
 
-    def begin_frame(self) -> None:
-        """Nothing is kept from frame to frame."""
-
-    def respond(self) -> None:
-        """All contact of one substep."""
-        if self.count < 2:
+    def find(self) -> None:
+        """All contact of one substep: found and answered at once."""
+        if self.total < 2:
             return
-        s, m, k, rigids = self.state, self.model, self.k_response, self.model.rigids
+        s, w, m, k, rigids = self.state, self.scratch, self.model, self.k_response, self.state.rigid
         self.pair_count.zero_()
         self.contacts.count.zero_()
         wp.launch_tiled(
             self.k_measure.measure,
-            dim=[self.count],
+            dim=[self.total],
             inputs=[
-                self.bodies, s.dt, s.points, s.point_v, s.move, m.inverse_mass, rigids.x, rigids.v, rigids.q,
-                rigids.spin, rigids.inverse_mass, self.objects, self.drift, self.kick,
+                self.bodies, w.dt, s.points, s.point_v, w.move, m.inverse_mass, rigids.x, rigids.v, rigids.q,
+                rigids.spin, m.rigids.inverse_mass, self.objects, self.drift, self.kick,
             ],
             block_dim=self.lanes,
             device=self.device,
         )  # fmt: skip
         self._launch(
-            self.k_measure.find_pairs, self.count, self.bodies, self.objects, self.pair_capacity, self.pair,
+            self.k_measure.find_pairs, self.total, self.bodies, self.objects, self.pair_capacity, self.pair,
             self.pair_count, self.overflow,
         )  # fmt: skip
         common = (self.bodies, self.objects, self.movers, self.contacts)
         for upwards in (1, 0):
-            self._launch(k.begin_pass, self.count, self.contacts)
+            self._launch(k.begin_pass, self.total, self.contacts)
             self._launch(
                 k.find_contacts, (self.pair_capacity, self.lanes), upwards, self.lanes, self.pair, self.pair_count,
-                s.dt, *common, self.overflow,
+                w.dt, *common, self.overflow,
             )  # fmt: skip
-            self._launch(k.solve, self.capacity, s.dt, *common)
-            self._launch(k.apply, self.capacity, s.dt, *common)
+            self._launch(k.solve, self.capacity, w.dt, *common)
+            self._launch(k.apply, self.capacity, w.dt, *common)
         self._launch(k.spread, self.soft_points, self.surfaces.point_body, self.movers)
 
     def grow(self) -> None:
@@ -103,7 +100,7 @@ class BoundingContacts:
     def found(self) -> dict[str, Any]:
         """The contacts of the last substep, as arrays of the host."""
         c, dim = self.contacts, self.model.numbers.dim
-        count = min(int(c.count.numpy()[0]), self.capacity) if self.count > 1 else 0
+        count = min(int(c.count.numpy()[0]), self.capacity) if self.total > 1 else 0
         point = c.point.numpy()[:count]
         normal = c.normal.numpy()[:count].astype(float).reshape(-1, dim)
         impulse = c.impulse.numpy()[:count].astype(float).reshape(-1, dim)
@@ -157,7 +154,7 @@ class BoundingContacts:
         self.bodies = bodies
 
     def _objects(self) -> None:
-        objects, count, n = self.k_measure.Objects(), self.count, self.model.numbers
+        objects, count, n = self.k_measure.Objects(), self.total, self.model.numbers
         for name in ("centre", "half", "low", "high", "points_low", "points_high", "velocity"):
             setattr(objects, name, self._vectors(count))
         pose = n.real if n.dim == 2 else wp.quatf if n.precision == "single" else wp.quatd
@@ -166,14 +163,15 @@ class BoundingContacts:
         self.objects = objects
 
     def _movers(self) -> None:
-        model, s, rigids, movers = self.model, self.state, self.model.rigids, self.k_response.Movers()
-        self.drift, self.kick = self._vectors(self.count), self._vectors(self.count)
-        movers.points, movers.v, movers.move, movers.inverse_mass = s.points, s.point_v, s.move, model.inverse_mass
+        model, s, w, movers = self.model, self.state, self.scratch, self.k_response.Movers()
+        rigids, rigid = model.rigids, s.rigid
+        self.drift, self.kick = self._vectors(self.total), self._vectors(self.total)
+        movers.points, movers.v, movers.move, movers.inverse_mass = s.points, s.point_v, w.move, model.inverse_mass
         movers.friction, movers.restitution = model.friction, model.restitution
         movers.drift, movers.kick = self.drift, self.kick
-        movers.x, movers.rigid_v, movers.angular, movers.spin = rigids.x, rigids.v, rigids.angular, rigids.spin
-        movers.rigid_mass, movers.world_inertia = rigids.inverse_mass, rigids.world_inertia
-        movers.push_move, movers.push_turn = rigids.push_move, rigids.push_turn
+        movers.x, movers.rigid_v, movers.angular, movers.spin = rigid.x, rigid.v, rigid.angular, rigid.spin
+        movers.rigid_mass, movers.world_inertia = rigids.inverse_mass, w.rigid.world_inertia
+        movers.push_move, movers.push_turn = w.rigid.push_move, w.rigid.push_turn
         movers.rigid_friction, movers.rigid_restitution = rigids.friction, rigids.restitution
         self.movers = movers
 
@@ -186,8 +184,8 @@ class BoundingContacts:
         for name in ("normal", "impulse", "shift"):
             setattr(contacts, name, self._vectors(size))
         contacts.depth, contacts.weight = self._reals(size), self._reals(size)
-        contacts.hits, contacts.body_hits = self._ints(self.soft_points), self._ints(self.count)
-        contacts.body_weight = self._reals(self.count)
+        contacts.hits, contacts.body_hits = self._ints(self.soft_points), self._ints(self.total)
+        contacts.body_weight = self._reals(self.total)
         self.contacts = contacts
         self.pair = wp.zeros(self.pair_capacity, dtype=wp.vec2i, device=self.device)
         self.pair_count = self._ints(1)

@@ -26,16 +26,21 @@ class RigidContacts:
     """Contact points of all rigid bodies of a model (`model.rigids`) with each other, if `pairs`, and with its walls.
 
     `dt`: device array (1,) of the substep, s. `parallel`: for devices that run threads at the same time; the result
-    does not depend on their order. Only what `PROPER` names is kept from one substep to the next.
+    does not depend on their order. Only what `SAVED` names is kept from one substep to the next.
     """
 
-    PROPER = (
+    SAVED: tuple[str, ...] = (
         "kept_dt", "kept_first", "kept_number", "kept_b", "kept_part", "kept_points", "kept_mark", "kept_impulse",
         "kept_slide",
     )  # fmt: skip
 
-    def __init__(self, model: Any, dt: Any, pairs: bool, parallel: bool, capacity: int | None = None) -> None:
-        self.rigids, self.walls, self.dt = model.rigids, model.walls, dt
+    CHANGED: tuple[str, ...] = SAVED
+
+    def __init__(
+        self, model: Any, state: Any, scratch: Any, pairs: bool, parallel: bool, capacity: int | None = None
+    ) -> None:
+        self.rigids, self.walls, self.dt = model.rigids, model.walls, scratch.dt
+        self.state, self.scratch = state, scratch
         self.numbers, self.device = model.numbers, model.device
         self.with_bodies, self.parallel = int(pairs), parallel
         self.total: int = self.rigids.total
@@ -65,10 +70,12 @@ class RigidContacts:
         self.bodies.per_world = self.rigids.count
         for name in ("kind", "skin", "friction", "restitution", "inverse_mass", "world_inertia", "x", "q", "v",
                      "angular", "spin", "push_move", "push_turn"):  # fmt: skip
-            setattr(self.bodies, name, getattr(self.rigids, name))
+            owner = next(o for o in (self.state.rigid, self.scratch.rigid, self.rigids) if hasattr(o, name))
+            setattr(self.bodies, name, getattr(owner, name))
         self.half_spaces.count = self.walls.count
         for name in ("normal", "point", "centre", "velocity", "spin", "friction", "restitution"):
-            setattr(self.half_spaces, name, getattr(self.walls, name))
+            owner = self.walls if hasattr(self.walls, name) else self.state.walls
+            setattr(self.half_spaces, name, getattr(owner, name))
 
     def _zeros(self, dtype: Any, count: int | None = None) -> Any:
         return wp.zeros(self.total if count is None else count, dtype=dtype, device=self.device)
@@ -103,9 +110,14 @@ class RigidContacts:
         self.kept_dt = self.kept.dt = self._zeros(n.real, 1)
         self.count, self.overflow = self.pairs.count, self.pairs.overflow
 
-    def grow(self, capacity: int) -> None:
-        """More room, with the impulses kept; recorded launches must be recorded anew."""
-        before = {name: getattr(self, name) for name in self.PROPER}
+    def hopeless(self) -> bool:
+        """More room always helps."""
+        return False
+
+    def grow(self) -> None:
+        """More room, with the impulses kept; recorded launches must be recorded again."""
+        capacity = int(1.5 * int(self.overflow.numpy()[0])) + 64
+        before = {name: getattr(self, name) for name in self.SAVED}
         self._allocate(capacity)
         for name, array in before.items():
             wp.copy(getattr(self, name), array, count=len(array))
@@ -200,7 +212,7 @@ class RigidContacts:
         pressed = (np.asarray(self.pairs.impulse.numpy(), np.float64)[row] > 0.0) | (gap < 0.0)
         pair, row, gap = pair[pressed], row[pressed], gap[pressed]
         first, second = self.pairs.a.numpy()[pair], self.pairs.b.numpy()[pair]
-        centres = np.asarray(self.rigids.x.numpy(), np.float64)
+        centres = np.asarray(self.state.rigid.x.numpy(), np.float64)
         return {
             "first": first,
             "second": np.maximum(second, 0),

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.contact import walls
+from turgor.contact import materials, walls
 from turgor.contact.rigid import clip, round, sat
 from turgor.contact.rigid.polytope import CAPSULE, SPHERE
 from turgor.contact.rigid.records import tables
@@ -29,7 +29,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     Bodies, Walls, Pairs, Kept = t.Bodies, t.Walls, t.Pairs, t.Kept
     collide = sat.kernels(n).collide
     round_on_piece, round_on_round = r.round_on_piece, r.round_on_round
-    turning_velocity, shared_restitution = w.turning_velocity, w.shared_restitution
+    turning_velocity, shared_restitution = w.turning_velocity, materials.kernels(n).shared_restitution
     zero = wp.constant(real(0.0))
     half = wp.constant(real(0.5))
     slack_share = wp.constant(real(SLACK))

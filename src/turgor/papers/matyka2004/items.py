@@ -93,17 +93,17 @@ def mesh(quick: bool) -> list[Block]:
 def structures(quick: bool) -> list[Block]:
     """What is kept per point and spring."""
     sim = Simulation(changed("drop-2d", ball__settled=False))
-    model, state = sim.model, sim.state
+    model, state, scratch = sim.model, sim.state, sim.scratch
 
     def size(*arrays: Any) -> int:
         return sum(array.numpy().nbytes // len(array) for array in arrays)
 
     rows: list[list[Any]] = [
-        ["point: position, velocity, force", 24, size(state.x, state.v, state.f)],
+        ["point: position, velocity, force", 24, size(state.x, state.v, scratch.f)],
         ["spring: two points, rest length", 12, size(model.springs, model.rest)],
         ["spring: normal", 8, "0: taken from the edge where it is used"],
         ["point: mass and inverse mass", "one constant", size(model.mass, model.inverse_mass)],
-        ["point: area vector (the volume's gradient)", "none", size(state.area)],
+        ["point: area vector (the volume's gradient)", "none", size(scratch.area)],
     ]
     return [
         Text(

@@ -121,7 +121,7 @@ class BodyView:
     def glued(self) -> npt.NDArray[np.int32]:
         """(g,) sorted indices of the vertices that are glued to rigid bodies."""
         first, last = (int(start) for start in self._model.starts[self.index : self.index + 2])
-        inside = self._model.rigids.glued_vertices(first, last)
+        inside = self._model.glue.vertices_between(first, last)
         return np.sort(self._model.user[first + inside] - first)
 
     @property
@@ -172,24 +172,24 @@ class BodyView:
     @property
     def temperature(self) -> Values:
         """K, at the rest volume. Setting it keeps the amount of gas."""
-        return self._plain(self._sim.temperatures[:, self.index])
+        return self._plain(self._sim.state.temperatures[:, self.index])
 
     @temperature.setter
     def temperature(self, value: Any) -> None:
         self._needs_gas("temperature")
         kelvin = self._checked("temperature", value, float(np.finfo(np.float32).tiny))
-        self.nRT = np.atleast_1d(self.nRT) * kelvin / self._sim.temperatures[:, self.index]
-        self._sim.temperatures[:, self.index] = kelvin
+        self.nRT = np.atleast_1d(self.nRT) * kelvin / self._sim.state.temperatures[:, self.index]
+        self._sim.state.temperatures[:, self.index] = kelvin
 
     @property
     def moles(self) -> Values:
         """mol. Setting it keeps the temperature."""
-        return self._plain(np.atleast_1d(self.nRT) / (GAS_CONSTANT * self._sim.temperatures[:, self.index]))
+        return self._plain(np.atleast_1d(self.nRT) / (GAS_CONSTANT * self._sim.state.temperatures[:, self.index]))
 
     @moles.setter
     def moles(self, value: Any) -> None:
         self._needs_gas("moles")
-        self.nRT = self._checked("moles", value, 0.0) * GAS_CONSTANT * self._sim.temperatures[:, self.index]
+        self.nRT = self._checked("moles", value, 0.0) * GAS_CONSTANT * self._sim.state.temperatures[:, self.index]
 
     @property
     def collapsed(self) -> bool | npt.NDArray[np.bool_]:
@@ -225,7 +225,7 @@ class BodyView:
 
     def _measured(self, name: str) -> Values:
         self._sim.measure()
-        return self._plain(self._table(getattr(self._sim.state, name))[:, self.index])
+        return self._plain(self._table(getattr(self._sim.scratch, name))[:, self.index])
 
     def _needs_gas(self, name: str) -> None:
         body = self._model.bodies[self.index]

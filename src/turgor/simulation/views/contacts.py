@@ -12,6 +12,7 @@ import numpy.typing as npt
 from turgor.diagnose.contacts import Contacts, Touches, joined, wall_touches
 
 if TYPE_CHECKING:
+    from turgor.model.surfaces import Surfaces
     from turgor.simulation.simulation import Simulation
 
 __all__ = ["ContactEvent", "Listeners", "contacts_of"]
@@ -39,12 +40,12 @@ def contacts_of(sim: Simulation) -> Contacts:
     walls, names = sim.model.walls, sim.names
     wall_names = [wall.name for wall in walls.scene]
     parts = [(_on_walls(sim), names, wall_names)]
-    touch = sim._step.touch
-    if touch is not None:
-        if touch.method is not None:
-            parts.append((_between_bodies(sim, touch.method.found()), names, names))
-        if touch.rigid_contacts is not None:
-            parts += _between_rigids(sim, touch.rigid_contacts.found(), names, wall_names)
+    split = sim._step.split
+    if split is not None:
+        if split.method is not None:
+            parts.append((_between_bodies(sim, split.surfaces, split.method.found()), names, names))
+        if split.rigid_contacts is not None:
+            parts += _between_rigids(sim, split.rigid_contacts.found(), names, wall_names)
     return joined(parts, sim.scene.dim)
 
 
@@ -58,22 +59,20 @@ def _on_walls(sim: Simulation) -> Touches:
     resolution = 1e-5 * max([part.size for part in m.parts], default=0.0)
     body = np.tile(m.body_host, sim.worlds).astype(np.int64)
     world = np.repeat(np.arange(sim.worlds), m.vertices)
-    normal = np.asarray(walls.normal.numpy(), np.float64)
+    normal = np.asarray(sim.state.walls.normal.numpy(), np.float64)
     found = wall_touches(
-        x, body, world, normal, np.asarray(walls.point.numpy(), np.float64), owner.astype(int), resolution
+        x, body, world, normal, np.asarray(sim.state.walls.point.numpy(), np.float64), owner.astype(int), resolution
     )
     found.points[:] += m.anchor
     return found
 
 
-def _between_bodies(sim: Simulation, found: dict[str, npt.NDArray[Any]]) -> Touches:
+def _between_bodies(sim: Simulation, surfaces: Surfaces, found: dict[str, npt.NDArray[Any]]) -> Touches:
     """What a contact method found: soft bodies, cloths and rigid bodies among each other."""
-    touch = sim._step.touch
-    assert touch is not None
-    per_world = touch.surfaces.bodies
+    per_world = surfaces.bodies
     pair = np.asarray(found["pair"], np.int64).reshape(-1, 2)
     local = pair % max(per_world, 1)
-    skins = touch.surfaces.skins[local].sum(axis=1) if len(local) else np.zeros(0)
+    skins = surfaces.skins[local].sum(axis=1) if len(local) else np.zeros(0)
     depth = np.asarray(found["depth"], np.float64)
     return Touches(
         first=local[:, 0],

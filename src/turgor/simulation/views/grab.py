@@ -72,7 +72,7 @@ def release(sim: Simulation, body: str) -> None:
 def _set(sim: Simulation, view: Any, name: str, values: Any) -> None:
     """Writes an entry of the body in every world; soft and rigid bodies have tables of their own."""
     rigid = isinstance(view, RigidView)
-    array = getattr(sim.model.rigids if rigid else sim.state, name)
+    array = getattr(sim.state.rigid if rigid else sim.state, name)
     table = array.numpy().copy()
     table[view.index :: sim.model.rigids.count if rigid else len(sim.model.parts)] = values
     array.assign(table)

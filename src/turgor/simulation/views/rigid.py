@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
-from turgor.model.rigids import swing
-from turgor.model.rotations import angle_of, matrices_of, quaternion_of
+from turgor.model.rotations import angle_of, matrices_of, quaternion_of, swing
 from turgor.scene.data import rotation_matrix
 from turgor.scene.validate import did_you_mean
 
@@ -32,7 +31,7 @@ class RigidView:
 
     def __init__(self, sim: Simulation, index: int) -> None:
         self._sim = sim
-        self._rigids = sim.model.rigids
+        self._rigids, self._state = sim.model.rigids, sim.state.rigid
         self._body = self._rigids.bodies[index]
         self._props = self._rigids.props[index]
         self.index = index
@@ -153,7 +152,7 @@ class RigidView:
     def mass(self, value: Any) -> None:
         if self.kind != "dynamic":
             raise SceneError(f"{self.name}.mass has no effect: the body is {self.kind}")
-        if np.any(self._rigids.glued_body_host == self.index):
+        if np.any(self._sim.model.glue.body_host == self.index):
             raise SceneError(f"{self.name}.mass cannot be set, as vertices are glued to it: set it in the scene")
         wanted = self._parameter("mass", value, float(np.finfo(self._rigids.numbers.dtype).tiny))
         factor = wanted / np.atleast_1d(self.mass)
@@ -188,8 +187,12 @@ class RigidView:
     def _rows(self, name: str) -> FloatArray:
         """(worlds, ...) of this body, in double precision: a copy, as `numpy()` on the CPU is the state itself."""
         self._sim.ensure_fine()
-        values = getattr(self._rigids, name).numpy()
+        values = self._array(name).numpy()
         return np.array(values[self.index :: self._rigids.count], np.float64)
+
+    def _array(self, name: str) -> Any:
+        """The device array of a quantity, which changes, or of a parameter."""
+        return getattr(self._state if name in self._state.SAVED else self._rigids, name)
 
     def _arms(self) -> FloatArray:
         """(worlds, vertices, dim) m: from the centre to the shape's vertices, along the axes of the world."""
@@ -271,7 +274,7 @@ class RigidView:
         self._assign("angular", np.einsum("wij,wj,wkj,wk->wi", turns, inertia, turns, spin))
 
     def _assign(self, name: str, values: FloatArray) -> None:
-        array = getattr(self._rigids, name)
+        array = self._array(name)
         table = array.numpy().copy()
         table[self.index :: self._rigids.count] = values
         array.assign(table)
@@ -281,18 +284,18 @@ class RigidView:
 
     def _carry_glue(self) -> None:
         """Glued vertices go where the body goes."""
-        rigids, state = self._rigids, self._sim.state
-        mine = rigids.glued_body.numpy() % max(rigids.count, 1) == self.index
+        glue, rigid, state = self._sim.model.glue, self._state, self._sim.state
+        mine = glue.body.numpy() % max(self._rigids.count, 1) == self.index
         if not mine.any():
             return
-        vertices, bodies = rigids.glued_vertex.numpy()[mine], rigids.glued_body.numpy()[mine]
-        turns = matrices_of(rigids.q.numpy())[bodies]
-        arms = np.einsum("gij,gj->gi", turns, rigids.glued_local.numpy()[mine])
-        spins = rigids.spin.numpy()[bodies]
+        vertices, bodies = glue.vertex.numpy()[mine], glue.body.numpy()[mine]
+        turns = matrices_of(rigid.q.numpy())[bodies]
+        arms = np.einsum("gij,gj->gi", turns, glue.local.numpy()[mine])
+        spins = rigid.spin.numpy()[bodies]
         turning = np.concatenate([swing(spin, arm[None]) for spin, arm in zip(spins, arms, strict=True)])
         for array, values in (
-            (state.x, rigids.x.numpy()[bodies] + arms),
-            (state.v, rigids.v.numpy()[bodies] + turning),
+            (state.x, rigid.x.numpy()[bodies] + arms),
+            (state.v, rigid.v.numpy()[bodies] + turning),
         ):
             table = array.numpy().copy()
             table[vertices] = values

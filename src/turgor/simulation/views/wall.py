@@ -22,7 +22,7 @@ class WallView:
 
     def __init__(self, sim: Simulation, name: str) -> None:
         self._sim = sim
-        self._walls = sim.model.walls
+        self._walls, self._state = sim.model.walls, sim.state.walls
         self._sides = self._walls.index[name]
         self._wall = next(wall for wall in self._walls.scene if wall.name == name)
         self.name = name
@@ -48,7 +48,7 @@ class WallView:
     @property
     def spin(self) -> Any:
         """rad/s of a container: a vector in 3D, a number in 2D. May be set; it goes on from where it is."""
-        spin = np.asarray(self._walls.spin.numpy()[self._sides[0]], np.float64)
+        spin = np.asarray(self._state.spin.numpy()[self._sides[0]], np.float64)
         return float(spin) if spin.ndim == 0 else spin
 
     @spin.setter
@@ -60,7 +60,7 @@ class WallView:
     @property
     def velocity(self) -> npt.NDArray[np.float64]:
         """(dim,) m/s of a plane. May be set; it goes on from where it is."""
-        return np.asarray(self._walls.velocity.numpy()[self._sides[0]], np.float64)
+        return np.asarray(self._state.velocity.numpy()[self._sides[0]], np.float64)
 
     @velocity.setter
     def velocity(self, value: Any) -> None:
@@ -69,7 +69,7 @@ class WallView:
         self._move("velocity", vector(f"{self.name}.velocity", _plain(value), self._sim.scene.dim))
 
     def _write(self, name: str, value: Any) -> None:
-        array = getattr(self._walls, name)
+        array = getattr(self._walls if name in self._walls.SAVED else self._state, name)
         table = array.numpy().copy()
         table[self._sides] = value
         array.assign(table)
@@ -77,16 +77,16 @@ class WallView:
     def _move(self, name: str, value: Any) -> None:
         """Sets a motion: the pose of now becomes the one that it starts from."""
         self._sim.ensure_fine()
-        walls = self._walls
-        normal, centre, point = (getattr(walls, part).numpy()[self._sides] for part in ("normal", "centre", "point"))
+        state = self._state
+        normal, centre, point = (getattr(state, part).numpy()[self._sides] for part in ("normal", "centre", "point"))
         self._write("normal0", normal)
         self._write("centre0", centre)
         self._write("arm0", point - centre)
         self._write("since", self._sim.time)
         self._write(name, value)
-        if np.any(value) and not walls.moving:
-            walls.moving = True
-            self._sim._step.graph = None
+        if np.any(value) and not state.moving:
+            state.moving = True
+            self._sim._step.record_again()
 
 
 def _plain(value: Any) -> Any:

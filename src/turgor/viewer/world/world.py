@@ -228,7 +228,7 @@ class World:
         view = self.sim[name]
         view.ambient = new.ambient
         view.nRT = new.nRT_at(float(view.rest_volume))
-        self.sim.temperatures[:, view.index] = new.temperature
+        self.sim.state.temperatures[:, view.index] = new.temperature
         return True
 
     def change_gas(self, name: str, **changes: Any) -> None:

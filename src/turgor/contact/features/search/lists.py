@@ -15,6 +15,7 @@ from turgor.contact.features.search import body_pairs, bvh, candidates, self_lis
 from turgor.contact.features.search.patches import Patches
 from turgor.contact.features.solve import overlaps
 from turgor.model.model import Model
+from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
 
@@ -29,14 +30,14 @@ class FeatureLists:
     """Launches the kernels that keep the lists of candidates of a model and a state."""
 
     # lists that later substeps rely on; their lengths are in pair_count and candidate_count
-    PROPER = (
+    SAVED: tuple[str, ...] = (
         "pair_count", "pairs", "margin", "travel", "tangled", "candidate_count", "candidates", "asleep", "pressing",
         "wandered", "room", "low", "high", "stale", "simple", "deformed", "untested", "tangle_count", "tangles",
         "way_out", "way_speed", "own_seen", "own_margin", "own_low", "own_high",
     )  # fmt: skip
 
-    def __init__(self, model: Model, state: State, surfaces: Surfaces) -> None:
-        self.model, self.state, self.surfaces = model, state, surfaces
+    def __init__(self, model: Model, state: State, scratch: Scratch, surfaces: Surfaces) -> None:
+        self.model, self.state, self.scratch, self.surfaces = model, state, scratch, surfaces
         self.device = model.device
         n, self.parallel = model.numbers, model.device.is_cuda
         self.k_near, self.k_pairs, self.k_simple = candidates.kernels(n), body_pairs.kernels(n), star_shaped.kernels(n)
@@ -174,10 +175,10 @@ class FeatureLists:
 
     def measure(self) -> None:
         """How far bodies move in this substep."""
-        f, r, s = self.surfaces, self.model.rigids, self.state
+        f, r, s, moving = self.surfaces, self.model.rigids, self.scratch, self.state.rigid
         self.launch_blocks(
-            self.k_near.measure_motion, self.total, f.point_start, f.point_end, f.rigid_index, s.move, s.dt, r.v,
-            r.spin, r.size, r.push_move, r.push_turn, self.mean, self.spread,
+            self.k_near.measure_motion, self.total, f.point_start, f.point_end, f.rigid_index, s.move, s.dt, moving.v,
+            moving.spin, r.size, s.rigid.push_move, s.rigid.push_turn, self.mean, self.spread,
         )  # fmt: skip
 
     def renew(self) -> None:

@@ -16,7 +16,7 @@ import warp as wp
 
 from turgor.contact.features.solve import sides
 from turgor.kernel.numbers import Numbers, at
-from turgor.rigid.drive import JAMMED
+from turgor.rigid.integrate import JAMMED
 
 __all__ = ["kernels"]
 

@@ -12,21 +12,20 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.contact import walls
+from turgor.contact import materials
 from turgor.contact.features.search import candidates as nearby
 from turgor.contact.features.solve import sides
 from turgor.contact.geometry import closest_fast
+from turgor.contact.materials import BOUNCE
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.surfaces import OWNS_CORNER, OWNS_EDGE
 
-__all__ = ["BOUNCE", "REST", "kernels"]
+__all__ = ["REST", "kernels"]
 
 REST = 0.5  # share of the skins that is left between bodies at rest
 CLOSING = 0.8  # share of the way to it that a substep may use
 SLACK = 0.5  # contacts are kept if the gap will be less than 1 + SLACK times the thickness
-BOUNCE = 0.1  # m/s: slower impacts do not bounce
 STICKING = 100.0  # friction of contacts that had to be stopped
-FRICTION = 0.5  # between two bodies that have none of their own
 
 
 @functools.cache
@@ -39,7 +38,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     inertia, Movers = side.inertia, side.Movers
     swing, side_mobility, count_side = side.swing, side.side_mobility, side.count_side
     spread_of, inverse_of = side.spread_of, side.inverse_of
-    shared_friction, shared_restitution = walls.kernels(n).shared_friction, walls.kernels(n).shared_restitution
+    pair_friction, shared_restitution = materials.kernels(n).pair_friction, materials.kernels(n).shared_restitution
     edge_bit = wp.constant(OWNS_EDGE)
     corner_bit = wp.constant(OWNS_CORNER)
 
@@ -72,14 +71,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         if soft >= 0:
             return of_soft[soft]
         return of_rigid[rigid]
-
-    @wp.func
-    def pair_friction(a: real, b: real) -> real:
-        if a < real(0.0) and b < real(0.0):
-            return real(FRICTION)
-        if b < real(0.0):
-            return a
-        return shared_friction(a, b)
 
     @wp.func
     def cluster(m: Movers, ids: wp.vec3i, w: vec, centre: vec) -> inertia:

@@ -1,35 +1,79 @@
-"""From forces to motion: one kernel for the last (or only) stage with the walls in it, one for the stages before."""
+"""From forces to new velocities and displacements: the one update that all schemes and both kinds of substep share."""
 
 import functools
 from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.contact import walls
+from turgor.contact import materials, walls
 from turgor.kernel.numbers import Numbers, at
 
-__all__ = ["kernels"]
+__all__ = ["kernels", "variant_of"]
+
+
+def variant_of(file: str, stages: int, velocity_first: bool, clears: bool, ledger: bool) -> str:
+    """Name of the Warp module of these options: each combination is compiled on its own."""
+    return f"{file}_{stages}{'v' if velocity_first else 'x'}{'c' if clears else ''}{'l' if ledger else ''}"
 
 
 @functools.cache
 def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger: bool) -> SimpleNamespace:
-    """advance: the final update of a substep. begin_stage: an intermediate Runge-Kutta stage.
+    """update, meet_walls: for the end of a substep. begin_stage: an intermediate Runge-Kutta stage. total_force.
 
     stages: of the scheme; velocity_first: positions move with the new velocity; clears: the force accumulators must be
     zero after use (scattered forces are added to them); ledger: what walls and decay take is summed. All four are
     constants of the code, as it is the hottest there is.
     """
     real, vec, spin_type = n.real, n.vec, n.spin
-    variant = f"{__name__}_{stages}{'v' if velocity_first else 'x'}{'c' if clears else ''}{'l' if ledger else ''}"
-    wall = walls.kernels(n)
+    variant = variant_of(__name__, stages, velocity_first, clears, ledger)
+    wall, surface_of = walls.kernels(n), materials.kernels(n)
     wall_response, wall_loss, held = wall.wall_response, wall.wall_loss, wall.held
     turning_velocity = wall.turning_velocity
-    shared_friction, shared_restitution = wall.shared_friction, wall.shared_restitution
+    shared_friction, shared_restitution = surface_of.shared_friction, surface_of.shared_restitution
 
     @wp.func
     def acceleration(force: vec, area: vec, v: vec, inverse_mass: real, push: real, gravity: vec, drag: real) -> vec:
         """(springs + gauge pressure * area) / m + g - c v."""
         return inverse_mass * (force + push * area) + gravity - drag * v
+
+    @wp.func
+    def update(
+        i: int,
+        b: int,
+        weight: real,  # of the last stage
+        v: wp.array(dtype=vec),
+        v_stage: wp.array(dtype=vec),  # velocities at which the forces were evaluated
+        x_slope: wp.array(dtype=vec),  # weighted velocities and accelerations of the stages before
+        v_slope: wp.array(dtype=vec),
+        f: wp.array(dtype=vec),
+        area: wp.array(dtype=vec),
+        inverse_mass: real,
+        push: wp.array(dtype=real),
+        body_gravity: wp.array(dtype=vec),
+        drag: wp.array(dtype=real),
+        decay: wp.array(dtype=real),
+        h: real,
+    ):
+        """New velocity of a free point, the displacement of the substep, and energy per mass lost to decay."""
+        v0 = v[i]
+        vs = v0
+        if wp.static(stages > 1):
+            vs = v_stage[i]
+        slope = weight * acceleration(f[i], area[i], vs, inverse_mass, push[b], body_gravity[b], drag[b])
+        drift = weight * vs
+        if wp.static(stages > 1):
+            slope += v_slope[i]
+            drift += x_slope[i]
+        velocity = v0 + h * slope
+        if wp.static(velocity_first):
+            drift = velocity
+        loss = real(0.0)
+        if decay[b] > real(0.0):  # Martin 2009's damping (B5)
+            kept = wp.exp(-decay[b] * h)
+            velocity = kept * velocity
+            if wp.static(ledger):
+                loss = real(0.5) * (real(1.0) - kept * kept) * wp.dot(v0, v0)
+        return velocity, h * drift, loss
 
     @wp.func
     def meet_walls(
@@ -97,84 +141,6 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         return move, v, loss, drive, hits
 
     @n.kernel(variant)
-    def advance(
-        weight: real,
-        x: wp.array(dtype=vec),  # state: at the start of the substep, and its end on return
-        v: wp.array(dtype=vec),
-        v_stage: wp.array(dtype=vec),  # velocities at which the forces were evaluated
-        x_slope: wp.array(dtype=vec),  # weighted velocities and accelerations of the stages before
-        v_slope: wp.array(dtype=vec),
-        f: wp.array(dtype=vec),
-        area: wp.array(dtype=vec),
-        body: wp.array(dtype=int),
-        inverse_mass: wp.array(dtype=real),
-        push: wp.array(dtype=real),
-        gravity: wp.array(dtype=vec),
-        drag: wp.array(dtype=real),
-        decay: wp.array(dtype=real),
-        own_friction: wp.array(dtype=real),
-        own_restitution: wp.array(dtype=real),
-        wall_normal: wp.array(dtype=vec),
-        wall_point: wp.array(dtype=vec),
-        wall_centre: wp.array(dtype=vec),
-        wall_velocity: wp.array(dtype=vec),
-        wall_spin: wp.array(dtype=spin_type),
-        wall_friction: wp.array(dtype=real),
-        wall_restitution: wp.array(dtype=real),
-        dt: wp.array(dtype=real),
-        clock: wp.array(dtype=wp.float64),
-        planned: wp.array(dtype=int),
-        block: wp.array(dtype=int),
-        substeps: wp.array(dtype=int),
-        unfinished: wp.array(dtype=int),
-        dissipated: wp.array(dtype=wp.float64),
-        work: wp.array(dtype=wp.float64),
-    ):
-        i = at(wp.tid())
-        h = dt[0]
-        m1 = inverse_mass[i]
-        if m1 > real(0.0):  # a pinned point has no inverse mass and stays
-            b = at(body[i])
-            here = x[i]
-            v0 = v[i]
-            vs = v0
-            if wp.static(stages > 1):
-                vs = v_stage[i]
-            slope = weight * acceleration(f[i], area[i], vs, m1, push[b], gravity[b], drag[b])
-            drift = weight * vs
-            if wp.static(stages > 1):
-                slope += v_slope[i]
-                drift += x_slope[i]
-            velocity = v0 + h * slope
-            if wp.static(velocity_first):
-                drift = velocity
-            move = h * drift
-            kept = real(1.0)
-            if decay[b] > real(0.0):  # Martin 2009's damping (B5)
-                kept = wp.exp(-decay[b] * h)
-                velocity = kept * velocity
-            move, velocity, loss, drive, _ = meet_walls(
-                here, move, v0, velocity, vec(), b, h, own_friction, own_restitution,
-                wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
-            )  # fmt: skip
-            v[i] = velocity
-            x[i] = here + move
-            if wp.static(ledger):
-                loss += real(0.5) * (real(1.0) - kept * kept) * wp.dot(v0, v0)
-                dissipated[b] += wp.float64(loss / m1)
-                work[b] += wp.float64(drive / m1)
-        if wp.static(clears):
-            f[i] = vec()
-            area[i] = vec()
-        if i == 0:
-            clock[0] += wp.float64(h)
-            substeps[0] += 1
-            block[0] -= 1
-            planned[0] -= 1
-            if planned[0] == 0:
-                unfinished[0] = 0
-
-    @n.kernel(variant)
     def begin_stage(
         stage: int,
         weight: real,
@@ -186,9 +152,9 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         body: wp.array(dtype=int),
         inverse_mass: wp.array(dtype=real),
         push: wp.array(dtype=real),
-        gravity: wp.array(dtype=vec),
+        body_gravity: wp.array(dtype=vec),
         drag: wp.array(dtype=real),
-        own_friction: wp.array(dtype=real),
+        friction: wp.array(dtype=real),
         wall_normal: wp.array(dtype=vec),  # the walls at the time of the next stage
         wall_point: wp.array(dtype=vec),
         wall_centre: wp.array(dtype=vec),
@@ -209,7 +175,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
             vs = v_stage[i]
         a = vec()
         if m1 > real(0.0):
-            a = acceleration(f[i], area[i], vs, m1, push[b], gravity[b], drag[b])
+            a = acceleration(f[i], area[i], vs, m1, push[b], body_gravity[b], drag[b])
         before_x = vec()
         before_v = vec()
         if stage > 0:
@@ -228,7 +194,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
             for w in range(wall_normal.shape[0]):
                 k = at(w)
                 surface = wall_velocity[k] + turning_velocity(wall_spin[k], x[i] - wall_centre[k])
-                mu = shared_friction(own_friction[b], wall_friction[k])
+                mu = shared_friction(friction[b], wall_friction[k])
                 place, ahead = held(x[i], place, v[i], ahead, wall_normal[k], wall_point[k], surface, mu, h, followed)
         x_stage[i] = place
         v_stage[i] = ahead
@@ -244,21 +210,15 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         body: wp.array(dtype=int),
         mass: wp.array(dtype=real),
         push: wp.array(dtype=real),
-        gravity: wp.array(dtype=vec),
+        body_gravity: wp.array(dtype=vec),
         drag: wp.array(dtype=real),
         force_out: wp.array(dtype=vec),
     ):
         """Force on each point as the solver sees it, pins included; and the accumulators are cleared."""
         i = wp.tid()
         b = body[i]
-        force_out[i] = f[i] + push[b] * area[i] + mass[i] * (gravity[b] - drag[b] * v[i])
+        force_out[i] = f[i] + push[b] * area[i] + mass[i] * (body_gravity[b] - drag[b] * v[i])
         f[i] = vec()
         area[i] = vec()
 
-    return SimpleNamespace(
-        advance=advance,
-        begin_stage=begin_stage,
-        total_force=total_force,
-        acceleration=acceleration,
-        meet_walls=meet_walls,
-    )
+    return SimpleNamespace(update=update, meet_walls=meet_walls, begin_stage=begin_stage, total_force=total_force)

@@ -1,4 +1,4 @@
-"""The last stage of a substep in parts, for scenes in which bodies touch: kick, (contact), meet the walls, move."""
+"""The end of a substep in parts, for scenes in which bodies touch: kick, (contact), meet the walls, move."""
 
 import functools
 from types import SimpleNamespace
@@ -6,19 +6,18 @@ from types import SimpleNamespace
 import warp as wp
 
 from turgor.kernel.numbers import Numbers, at
-from turgor.solvers import integrate
-from turgor.solvers.plan import FINE, OVERFLOW
+from turgor.solvers import velocity
 
 __all__ = ["kernels"]
 
 
 @functools.cache
 def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger: bool) -> SimpleNamespace:
-    """The same update as `integrate.advance`, whose options these are."""
+    """kick, meet, shift; the options are those of `velocity.kernels`."""
     real, vec, spin_type = n.real, n.vec, n.spin
-    variant = f"{__name__}_{stages}{'v' if velocity_first else 'x'}{'c' if clears else ''}{'l' if ledger else ''}"
-    whole = integrate.kernels(n, stages, velocity_first, clears, ledger)
-    acceleration, meet_walls = whole.acceleration, whole.meet_walls
+    variant = velocity.variant_of(__name__, stages, velocity_first, clears, ledger)
+    shared = velocity.kernels(n, stages, velocity_first, clears, ledger)
+    update, meet_walls = shared.update, shared.meet_walls
 
     @n.kernel(variant)
     def kick(
@@ -32,7 +31,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         body: wp.array(dtype=int),
         inverse_mass: wp.array(dtype=real),
         push: wp.array(dtype=real),
-        gravity: wp.array(dtype=vec),
+        body_gravity: wp.array(dtype=vec),
         drag: wp.array(dtype=real),
         decay: wp.array(dtype=real),
         dt: wp.array(dtype=real),
@@ -43,30 +42,16 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
     ):
         """New velocities and the displacement they ask for; nothing moves yet. Pinned points are at rest."""
         i = at(wp.tid())
-        h = dt[0]
         m1 = inverse_mass[i]
         velocity = vec()
         asked = vec()
         if m1 > real(0.0):
             b = at(body[i])
-            v0 = v[i]
-            vs = v0
-            if wp.static(stages > 1):
-                vs = v_stage[i]
-            slope = weight * acceleration(f[i], area[i], vs, m1, push[b], gravity[b], drag[b])
-            drift = weight * vs
-            if wp.static(stages > 1):
-                slope += v_slope[i]
-                drift += x_slope[i]
-            velocity = v0 + h * slope
-            if wp.static(velocity_first):
-                drift = velocity
-            asked = h * drift
-            if decay[b] > real(0.0):  # Martin 2009's damping (B5)
-                kept = wp.exp(-decay[b] * h)
-                velocity = kept * velocity
-                if wp.static(ledger):
-                    dissipated[b] += wp.float64(real(0.5) * (real(1.0) - kept * kept) * wp.dot(v0, v0) / m1)
+            velocity, asked, decayed = update(
+                i, b, weight, v, v_stage, x_slope, v_slope, f, area, m1, push, body_gravity, drag, decay, dt[0]
+            )
+            if wp.static(ledger):
+                dissipated[b] += wp.float64(decayed / m1)
         v_start[i] = v[i]
         v[i] = velocity
         v_free[i] = velocity
@@ -84,8 +69,8 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         v_free: wp.array(dtype=vec),
         body: wp.array(dtype=int),
         inverse_mass: wp.array(dtype=real),
-        own_friction: wp.array(dtype=real),
-        own_restitution: wp.array(dtype=real),
+        friction: wp.array(dtype=real),
+        restitution: wp.array(dtype=real),
         wall_normal: wp.array(dtype=vec),
         wall_point: wp.array(dtype=vec),
         wall_centre: wp.array(dtype=vec),
@@ -94,7 +79,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         wall_friction: wp.array(dtype=real),
         wall_restitution: wp.array(dtype=real),
         dt: wp.array(dtype=real),
-        pressed: wp.array(dtype=vec),
+        wall_contact_normal: wp.array(dtype=vec),
         dissipated: wp.array(dtype=wp.float64),
         work: wp.array(dtype=wp.float64),
     ):
@@ -105,7 +90,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         if m1 > real(0.0):
             b = at(body[i])
             asked, velocity, loss, drive, hits = meet_walls(
-                x[i], move[i], v_start[i], v[i], v[i] - v_free[i], b, dt[0], own_friction, own_restitution,
+                x[i], move[i], v_start[i], v[i], v[i] - v_free[i], b, dt[0], friction, restitution,
                 wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
             )  # fmt: skip
             if hits > 0:
@@ -121,7 +106,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
             if wp.static(ledger):
                 dissipated[b] += wp.float64(loss / m1)
                 work[b] += wp.float64(drive / m1)
-        pressed[i] = against
+        wall_contact_normal[i] = against
 
     @n.kernel(variant)
     def shift(
@@ -141,27 +126,4 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
                 there -= wp.min(wp.dot(there - wall_point[w], wall_normal[w]), real(0.0)) * wall_normal[w]
         x[i] = there
 
-    @n.kernel(variant)
-    def tick(
-        dt: wp.array(dtype=real),
-        clock: wp.array(dtype=wp.float64),
-        planned: wp.array(dtype=int),
-        block: wp.array(dtype=int),
-        substeps: wp.array(dtype=int),
-        unfinished: wp.array(dtype=int),
-    ):
-        """One substep is done."""
-        clock[0] += wp.float64(dt[0])
-        substeps[0] += 1
-        block[0] -= 1
-        planned[0] -= 1
-        if planned[0] == 0:
-            unfinished[0] = 0
-
-    @n.kernel(variant)
-    def notice(overflow: wp.array(dtype=int), status: wp.array(dtype=int)):
-        """A contact buffer was too small: the frame has to be computed again with a larger one."""
-        if overflow[0] != 0 and status[0] == wp.static(FINE):
-            status[0] = wp.static(OVERFLOW)
-
-    return SimpleNamespace(kick=kick, meet=meet, shift=shift, tick=tick, notice=notice)
+    return SimpleNamespace(kick=kick, meet=meet, shift=shift)

@@ -1,0 +1,60 @@
+"""What a contact method is to the step: stages of a substep, buffers that grow, and the contacts it found."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+__all__ = ["ContactMethod"]
+
+
+class ContactMethod(Protocol):
+    """Contact between soft bodies, cloths and rigid bodies. All stages can be recorded; none looks from the host.
+
+    A method that subclasses this has only the stages that it needs: the others do nothing.
+    """
+
+    SAVED: tuple[str, ...] = ()  # arrays that later substeps rely on
+    CHANGED: tuple[str, ...] = ()  # those of them that the rollback of a failed frame puts back
+    overflow: Any  # (1 or more,) int: [0] is not 0 if a buffer was too small
+    count: Any | None = None  # (1,) int: contacts of this substep; None: there are no rounds of impulses
+    scale: Any  # (soft vertices,) share of the displacement that may be made
+
+    def begin_frame(self) -> None:
+        """Once per frame."""
+
+    def look(self) -> None:
+        """Say in `scratch.may_self_touch` whether the only body of a scene could touch itself in the next substeps."""
+
+    def find(self) -> None:
+        """The contacts of this substep, from positions, velocities and the displacement that forces ask for."""
+
+    def warm_start(self) -> None:
+        """Begin with the impulses of the substep before."""
+
+    def solve(self) -> None:
+        """One round of impulses."""
+
+    def finish(self) -> None:
+        """Displacements follow the impulses, and penetration is removed."""
+
+    def sweep(self) -> None:
+        """After the walls: no displacement may lead through a surface."""
+
+    def forget(self) -> None:
+        """Positions were set from outside: lists no longer hold."""
+
+    def grow(self) -> None:
+        """Larger buffers, after `overflow`; what was recorded must be recorded again."""
+
+    def fit(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        """Buffers for saved arrays."""
+
+    def hopeless(self) -> bool:
+        """Whether larger buffers would not help: a surface is crumpled beyond contact."""
+        return False
+
+    def found(self) -> dict[str, npt.NDArray[Any]]:
+        """Contacts of the last substep: pair, point (m), normal from second to first, depth (m), impulse (N s)."""
+        ...

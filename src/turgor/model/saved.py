@@ -1,0 +1,64 @@
+"""What is saved, hashed and rolled back: arrays that their owner lists by name.
+
+An owner (state, model, contact method) names in `SAVED` all that a continuation needs, and in `CHANGED` the part of it
+that a frame changes on the device. Saving, hashing and the rollback of a failed frame follow from these names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import warp as wp
+
+__all__ = ["Changed", "Rollback", "Saved", "restore", "saved"]
+
+
+class Saved(Protocol):
+    """An owner of arrays that are saved."""
+
+    SAVED: tuple[str, ...]
+
+
+class Changed(Protocol):
+    """An owner of device arrays that a frame changes."""
+
+    CHANGED: tuple[str, ...]
+
+
+def saved(owner: Saved, prefix: str = "") -> dict[str, npt.NDArray[Any]]:
+    """The saved arrays of an owner, by name, on the host."""
+    values = {name: getattr(owner, name) for name in owner.SAVED}
+    return {prefix + name: value if isinstance(value, np.ndarray) else value.numpy() for name, value in values.items()}
+
+
+def restore(owner: Saved, arrays: Mapping[str, npt.NDArray[Any]], prefix: str = "") -> None:
+    """Put back what `saved` gave."""
+    for name in owner.SAVED:
+        value = getattr(owner, name)
+        if isinstance(value, np.ndarray):
+            value[...] = arrays[prefix + name]
+        else:
+            value.assign(arrays[prefix + name])
+
+
+class Rollback:
+    """Copies of what a frame changes, to go back to if it fails. Both calls are recorded in the frame's graph."""
+
+    def __init__(self, owners: Sequence[Changed]) -> None:
+        self.owners = list(owners)
+        self._copies = [[wp.clone(getattr(owner, name)) for name in owner.CHANGED] for owner in self.owners]
+
+    def keep(self) -> None:
+        """Copy the arrays."""
+        for owner, copies in zip(self.owners, self._copies, strict=True):
+            for name, copy in zip(owner.CHANGED, copies, strict=True):
+                wp.copy(copy, getattr(owner, name))
+
+    def go_back(self) -> None:
+        """Put the copies back."""
+        for owner, copies in zip(self.owners, self._copies, strict=True):
+            for name, copy in zip(owner.CHANGED, copies, strict=True):
+                wp.copy(getattr(owner, name), copy)

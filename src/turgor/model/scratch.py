@@ -1,0 +1,74 @@
+"""The work arrays of a substep and of the plan of a frame: nothing here outlives a frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import warp as wp
+
+from turgor.model.model import Model
+from turgor.model.rigid_state import RigidScratch
+from turgor.model.state import State
+
+__all__ = ["Scratch"]
+
+
+class Scratch:
+    """Device arrays of all worlds."""
+
+    def __init__(self, model: Model, state: State, stages: int) -> None:
+        n, device = model.numbers, model.device
+        count, bodies = model.vertices * model.worlds, len(model.parts) * model.worlds
+
+        def vectors(size: int) -> Any:
+            return wp.zeros(size, dtype=n.vec, device=device)
+
+        def reals(size: int) -> Any:
+            return wp.zeros(size, dtype=n.real, device=device)
+
+        def ints(size: int) -> Any:
+            return wp.zeros(size, dtype=wp.int32, device=device)
+
+        self.rigid = RigidScratch(model.rigids)
+
+        # accumulators of one force evaluation: zero before and after it
+        self.f, self.area = vectors(count), vectors(count)  # N; sum of face vectors, m² (m in 2D)
+        self.volume_sum = reals(bodies)
+        self.partial = reals(model.chunks)
+
+        # results per body
+        self.volume, self.pressure, self.push = reals(bodies), reals(bodies), reals(bodies)  # m³, Pa, Pa (gauge)
+        self.body_gravity = vectors(bodies)  # m/s², zero while a body waits for its gas
+
+        # between kick and move, in scenes with contact
+        self.move = vectors(count)  # m
+        self.v_start, self.v_free = vectors(count), vectors(count)  # m/s: before the forces; after, before contact
+        self.wall_contact_normal = vectors(count)  # of the wall that a vertex is pressed against, or zero
+        self.may_self_touch = ints(1)  # whether a lone body could touch itself
+
+        # Runge-Kutta stages
+        size = count if stages > 1 else 0
+        self.x_stage, self.v_stage = (vectors(size), vectors(size)) if stages > 1 else (state.x, state.v)
+        self.x_slope, self.v_slope = vectors(size), vectors(size)
+
+        # approximate volumes: bounds of each body, largest distance from their middle, probes inside
+        size = bodies if model.volumes_estimated else 0
+        self.bound_low, self.bound_high = vectors(size), vectors(size)
+        self.bound_reach, self.probes_inside = reals(size), reals(size)
+
+        # the plan of a frame
+        self.dt = reals(1)  # s
+        self.clock_start = wp.zeros(1, dtype=wp.float64, device=device)  # s, of the frame
+        self.status = ints(2)  # see kernel.status
+        self.failed = ints(1)  # whether the frame must be undone
+        self.frames = ints(1)  # frames done since the last look from the host
+        self.unfinished = ints(1)  # 1 while the frame goes on
+        self.planned = ints(1)  # substeps to the end of the frame
+        self.until_plan = ints(1)  # substeps to the next look at the stability bound
+        self.substeps = ints(1)  # done in this frame
+        self.spring_bound, self.tension_bound, self.turn_bound = reals(bodies), reals(bodies), reals(bodies)
+        self.gas_bound, self.hinge_bound, self.lightest = reals(bodies), reals(bodies), reals(bodies)
+        self.change_rate, self.flow = reals(bodies), reals(bodies)
+        self.hinge_sum = reals(count if len(model.hinges_host) else 0)
+        self.step_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s
+        self.renew_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s

@@ -1,0 +1,86 @@
+"""All forces of a stage, one call per law: springs, faces, bending, wind, volume, gas (with gravity and grab)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from turgor.forces import bending, gas, gather, pressure, springs, volumes, wind
+from turgor.kernel.launch import Launcher
+from turgor.model.model import BLOCK, Model
+
+__all__ = ["Forces"]
+
+
+class Forces:
+    """Launches the force laws. x, v: device arrays of the state at which they are evaluated."""
+
+    def __init__(self, model: Model, launch: Launcher, gathers: bool) -> None:
+        self.model, self.launch, self.gathers = model, launch, gathers
+        self.count, self.bodies = model.vertices * model.worlds, len(model.parts) * model.worlds
+        n = model.numbers
+        self.k_springs, self.k_pressure, self.k_gas = springs.kernels(n), pressure.kernels(n), gas.kernels(n)
+        self.k_gather, self.k_wind, self.k_bending = gather.kernels(n), wind.kernels(n), bending.kernels(n)
+        self.k_volumes = volumes.kernels(n)
+
+    def evaluate(self, x: Any, v: Any, offset: float) -> None:
+        """Spring, face and hinge forces in f and area, pressure per body in push; offset: time in substeps."""
+        if self.gathers:
+            self.gather(x, v)
+        else:
+            self.add_springs(x, v)
+            self.add_faces(x)
+        self.add_bending(x)
+        self.add_wind(v)
+        self.estimate_volumes(x)
+        self.update_bodies(x, v, offset)
+
+    def measure(self, x: Any, v: Any) -> None:
+        """Areas, volumes and pressures only."""
+        if self.gathers:
+            self.gather(x, v)
+        else:
+            self.add_faces(x)
+        self.estimate_volumes(x)
+        self.update_bodies(x, v, 0.0)
+
+    def add_springs(self, x: Any, v: Any) -> None:
+        self.launch(self.k_springs.add_springs, len(self.model.springs), x=x, v=v)
+
+    def add_faces(self, x: Any) -> None:
+        self.launch(self.k_pressure.add_faces, len(self.model.faces), x=x)
+
+    def gather(self, x: Any, v: Any) -> None:
+        self.launch.blocks(self.k_gather.gather_forces, self.model.chunks, self.model.block_size, x=x, v=v)
+
+    def reshape_areas(self, x: Any) -> None:
+        """The papers' alternatives to the volume gradient."""
+        if self.model.pressure_reshaped:
+            self.launch(self.k_pressure.reshape_areas, self.count, x=x)
+
+    def add_bending(self, x: Any) -> None:
+        if len(self.model.hinges):
+            self.launch(self.k_bending.add_bending, len(self.model.hinges), x=x)
+
+    def add_wind(self, v: Any) -> None:
+        if self.model.windy:
+            self.launch(self.k_wind.add_wind, self.count, v=v)
+
+    def estimate_volumes(self, x: Any) -> None:
+        """Approximate volumes, for bodies that ask for one."""
+        m, k = self.model, self.k_volumes
+        if not m.volumes_estimated:
+            return
+        self.launch(k.reset_bounds, self.bodies)
+        self.launch(k.find_bounds, self.count, x=x)
+        self.launch(k.find_reach, self.count, x=x)
+        if m.probes:
+            self.launch(k.probe_inside, m.probes, x=x)
+        self.launch(k.estimate_volume, self.bodies)
+
+    def update_bodies(self, x: Any, v: Any, offset: float) -> None:
+        """Volume -> pressure; gravity and grab of each body."""
+        if self.gathers:
+            block = BLOCK if self.model.chunks > 32 * self.bodies else 32
+            self.launch.blocks(self.k_gather.collect_bodies, self.bodies, block, x=x, v=v, offset=offset)
+        else:
+            self.launch(self.k_gas.update_bodies, self.bodies, x=x, v=v, offset=offset)

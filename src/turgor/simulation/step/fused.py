@@ -1,0 +1,24 @@
+"""The end of a substep where no bodies touch: velocities, walls and positions in one kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from turgor.kernel.launch import Launcher
+from turgor.model.model import Model
+from turgor.solvers import fused
+from turgor.solvers.schemes import Scheme
+
+__all__ = ["FusedEnd"]
+
+
+class FusedEnd:
+    """Launches the kernel `advance`."""
+
+    def __init__(self, model: Model, launch: Launcher, scheme: Scheme, *, clears: bool, ledger: bool) -> None:
+        self.launch, self.count, self.weight = launch, model.vertices * model.worlds, scheme.weights[-1]
+        self.kernels = fused.kernels(model.numbers, len(scheme.weights), scheme.velocity_first, clears, ledger)
+
+    def run(self, v_stage: Any) -> None:
+        """From forces to the end of the substep; v_stage: velocities at which the forces were evaluated."""
+        self.launch(self.kernels.advance, self.count, weight=self.weight, v_stage=v_stage)

@@ -1,0 +1,55 @@
+"""How long the stages of a substep take, one by one."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+import warp as wp
+
+from turgor.simulation.step.frame import Step
+
+__all__ = ["stage_times"]
+
+
+def stage_times(step: Step) -> dict[str, float]:
+    """Seconds per launch of each stage of a substep, measured one by one at the present state (which is kept)."""
+    s, scratch, forces = step.state, step.scratch, step.forces
+    x, v, clock = wp.clone(s.x), wp.clone(s.v), wp.clone(s.clock)
+    assembly: dict[str, Callable[[], None]] = {
+        "springs": lambda: forces.add_springs(s.x, s.v),
+        "faces": lambda: forces.add_faces(s.x),
+    }
+    if forces.gathers:
+        assembly = {"gather": lambda: forces.gather(s.x, s.v)}
+    stages = assembly | {
+        "bending": lambda: forces.add_bending(s.x),
+        "wind": lambda: forces.add_wind(s.v),
+        "volume estimate": lambda: forces.estimate_volumes(s.x),
+        "gas": lambda: forces.update_bodies(s.x, s.v, 0.0),
+        "walls": lambda: step.move_walls(1.0),
+        "integrate": lambda: step.fused.run(s.v),
+        "plan (per frame)": step.plan,
+        "inspect (per frame)": step.inspect,
+    }
+    scratch.dt.zero_()  # so that the state stays where it is
+    repeat = max(1, min(50, 1_000_000 // max(step.count, 1)))
+    times = {}
+    for name, stage in stages.items():
+        with wp.ScopedCapture(device=step.device) as capture:
+            for _ in range(repeat):
+                stage()
+        best = math.inf
+        for _ in range(5):
+            wp.synchronize_device(step.device)
+            start = time.perf_counter()
+            wp.capture_launch(capture.graph)
+            wp.synchronize_device(step.device)
+            best = min(best, time.perf_counter() - start)
+        times[name] = best / repeat
+    for target, kept in ((s.x, x), (s.v, v), (s.clock, clock)):
+        wp.copy(target, kept)
+    for array in (scratch.f, scratch.area, scratch.volume_sum, scratch.status, scratch.until_plan, scratch.unfinished):
+        array.zero_()
+    return times

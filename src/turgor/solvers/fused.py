@@ -1,0 +1,81 @@
+"""The end of a substep in one kernel: velocities, walls, positions. For scenes in which no bodies touch."""
+
+import functools
+from types import SimpleNamespace
+
+import warp as wp
+
+from turgor.kernel.numbers import Numbers, at
+from turgor.solvers import plan, velocity
+
+__all__ = ["kernels"]
+
+
+@functools.cache
+def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger: bool) -> SimpleNamespace:
+    """advance; the options are those of `velocity.kernels`."""
+    real, vec, spin_type = n.real, n.vec, n.spin
+    variant = velocity.variant_of(__name__, stages, velocity_first, clears, ledger)
+    shared = velocity.kernels(n, stages, velocity_first, clears, ledger)
+    update, meet_walls, count_substep = shared.update, shared.meet_walls, plan.kernels(n).count_substep
+
+    @n.kernel(variant)
+    def advance(
+        weight: real,
+        x: wp.array(dtype=vec),  # state: at the start of the substep, and its end on return
+        v: wp.array(dtype=vec),
+        v_stage: wp.array(dtype=vec),  # velocities at which the forces were evaluated
+        x_slope: wp.array(dtype=vec),  # weighted velocities and accelerations of the stages before
+        v_slope: wp.array(dtype=vec),
+        f: wp.array(dtype=vec),
+        area: wp.array(dtype=vec),
+        body: wp.array(dtype=int),
+        inverse_mass: wp.array(dtype=real),
+        push: wp.array(dtype=real),
+        body_gravity: wp.array(dtype=vec),
+        drag: wp.array(dtype=real),
+        decay: wp.array(dtype=real),
+        friction: wp.array(dtype=real),
+        restitution: wp.array(dtype=real),
+        wall_normal: wp.array(dtype=vec),
+        wall_point: wp.array(dtype=vec),
+        wall_centre: wp.array(dtype=vec),
+        wall_velocity: wp.array(dtype=vec),
+        wall_spin: wp.array(dtype=spin_type),
+        wall_friction: wp.array(dtype=real),
+        wall_restitution: wp.array(dtype=real),
+        dt: wp.array(dtype=real),
+        clock: wp.array(dtype=wp.float64),
+        planned: wp.array(dtype=int),
+        until_plan: wp.array(dtype=int),
+        substeps: wp.array(dtype=int),
+        unfinished: wp.array(dtype=int),
+        dissipated: wp.array(dtype=wp.float64),
+        work: wp.array(dtype=wp.float64),
+    ):
+        i = at(wp.tid())
+        h = dt[0]
+        m1 = inverse_mass[i]
+        if m1 > real(0.0):  # a pinned point has no inverse mass and stays
+            b = at(body[i])
+            here = x[i]
+            v0 = v[i]
+            velocity, move, decayed = update(
+                i, b, weight, v, v_stage, x_slope, v_slope, f, area, m1, push, body_gravity, drag, decay, h
+            )
+            move, velocity, loss, drive, _ = meet_walls(
+                here, move, v0, velocity, vec(), b, h, friction, restitution,
+                wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
+            )  # fmt: skip
+            v[i] = velocity
+            x[i] = here + move
+            if wp.static(ledger):
+                dissipated[b] += wp.float64((loss + decayed) / m1)
+                work[b] += wp.float64(drive / m1)
+        if wp.static(clears):
+            f[i] = vec()
+            area[i] = vec()
+        if i == 0:
+            count_substep(dt, clock, planned, until_plan, substeps, unfinished)
+
+    return SimpleNamespace(advance=advance)
