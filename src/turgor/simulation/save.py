@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
+from turgor.files import replacing
 from turgor.model.model import BODY_PARAMETERS
 from turgor.model.state import State
 from turgor.scene.data import Placed
@@ -108,13 +109,8 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
     arrays: dict[str, Any] = _changing(sim)
     if sim._step.touch is not None:
         arrays |= {f"touch_{name}": values for name, values in sim._step.touch.memory().items()}
-    partial = target.with_name(f".{target.name}.part")
-    try:
-        with partial.open("wb") as file:
-            np.savez(file, header=json.dumps(header), **arrays)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(target) as temporary, temporary.open("wb") as file:
+        np.savez(file, header=json.dumps(header), **arrays)
 
 
 def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Simulation:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from turgor.diagnose.contacts import Contacts
 from turgor.diagnose.energy import Energy, energy
-from turgor.errors import SceneError
+from turgor.errors import SceneError, did_you_mean
 from turgor.kernel.numbers import numbers
 from turgor.model.model import Model, decay_rate
 from turgor.model.state import State
@@ -26,7 +26,6 @@ from turgor.output.sinks import Record, as_list, opened
 from turgor.scene.data import SoftBody
 from turgor.scene.scene import Scene
 from turgor.scene.settings import Settings
-from turgor.scene.validate import did_you_mean
 from turgor.simulation import save, snapshot
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import failure_of

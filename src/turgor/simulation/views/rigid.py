@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from turgor.errors import SceneError
+from turgor.errors import SceneError, did_you_mean
 from turgor.model.rigids import swing
 from turgor.model.rotations import angle_of, matrices_of, quaternion_of
 from turgor.scene.data import rotation_matrix
-from turgor.scene.validate import did_you_mean
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
