@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["replacing", "scratch"]
+__all__ = ["replacing", "scratch", "sweep"]
 
 
 def scratch(path: Path) -> Path:
@@ -27,5 +28,15 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         os.replace(temporary, path)
     finally:
-        with contextlib.suppress(OSError):  # moved already, or never made
-            temporary.unlink()
+        _remove(temporary)
+
+
+def sweep(path: Path) -> None:
+    """Removes what writers of `path` left behind when they were killed (SIGKILL leaves them no time to do it)."""
+    for leftover in path.parent.glob(f".{glob.escape(path.stem)}.{8 * '[0-9a-f]'}.part*"):
+        _remove(leftover)
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):  # moved already, or never made
+        path.unlink()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import turgor
-from turgor.files import replacing
+from turgor.files import replacing, scratch, sweep
 from turgor.papers.report.report import write_report
 
 
@@ -64,6 +64,17 @@ def test_two_writers_of_one_file_do_not_mix(tmp_path: Path) -> None:
         writer.join()
     assert path.read_text() in ("a" * 2000, "b" * 2000)
     assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_sweep_takes_what_is_left_of_this_file_only(tmp_path: Path) -> None:
+    path = tmp_path / "run [1].gif"
+    for left in (path, path.with_suffix(".mp4")):  # a GIF is made of a video of the same name
+        scratch(left).touch()
+    other = scratch(tmp_path / "run 1.gif")
+    for kept in (path, other, tmp_path / ".run [1].part.gif"):
+        kept.touch()
+    sweep(path)
+    assert sorted(os.listdir(tmp_path)) == sorted([path.name, other.name, ".run [1].part.gif"])
 
 
 WRITERS: dict[str, Callable[[Path], object]] = {

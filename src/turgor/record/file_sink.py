@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from turgor.errors import SceneError
+from turgor.files import sweep
 from turgor.output.frame import Frame, Layout
 
 __all__ = ["FileSink"]
@@ -17,11 +18,13 @@ class FileSink:
     """A sink on a file, and a context manager that closes it; checks the shape of each frame."""
 
     def __init__(self, path: Path, layout: Layout) -> None:
+        sweep(path)
         self.path = path
         self.layout = layout
         self.frames = 0  # number of frames taken so far
 
     def add(self, frame: Frame) -> None:
+        """Takes one frame."""
         expected = (self.layout.vertices, self.layout.dim)
         if np.shape(frame.positions) != expected:
             raise SceneError(
@@ -35,6 +38,7 @@ class FileSink:
         raise NotImplementedError
 
     def close(self, success: bool = True) -> None:
+        """Finishes the file. `success=False`: the run failed; a file that is useless when cut short is removed."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
