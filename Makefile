@@ -44,7 +44,7 @@ lock: ## resolve the dependencies anew (needs the network)
 	tools/lock python3.11 python3.12 python3.13
 
 clean: ## remove what was made, but not .venv
-	rm -rf out build dist .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
+	rm -rf out build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Exactly the packages of the lock, by hash; then turgor itself, editable, built with the setuptools of the lock.

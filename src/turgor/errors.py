@@ -1,6 +1,10 @@
 """The errors a user can meet. Each message says what is wrong, where, and what to do."""
 
-__all__ = ["MeshError", "SceneError", "TurgorError", "UnstableError"]
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["MeshError", "SceneError", "TurgorError", "UnstableError", "did_you_mean"]
 
 
 class TurgorError(Exception):
@@ -17,3 +21,15 @@ class SceneError(TurgorError):
 
 class UnstableError(TurgorError):
     """The simulation diverged, or would need more substeps than allowed."""
+
+
+def did_you_mean(word: object, known: Iterable[str], otherwise: str | None = None) -> str:
+    """`did you mean 'stiffness'?`; where no name is close: `otherwise`, by default the list of the known names."""
+    from difflib import get_close_matches
+
+    names = list(known)
+    if close := get_close_matches(str(word), names, n=1):
+        return f"did you mean {close[0]!r}?"
+    if otherwise is not None:
+        return otherwise
+    return f"known: {', '.join(names)}" if names else "there is none"

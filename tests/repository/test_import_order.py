@@ -10,6 +10,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "turgor"
 # From the top: a module may import from its own entry and from those before it.
 ORDER = (
     "errors",
+    "files",
     "kernel",
     "shapes",
     "scene",

@@ -30,7 +30,7 @@ def check(
     turgor check scan.stl --repair mended.obj
     """
     from turgor import shapes
-    from turgor.cli.output import human_size, print_json
+    from turgor.cli.printing import human_size, print_json
     from turgor.errors import MeshError
 
     report = shapes.check(mesh, close_holes=repair is not None, cloth=cloth)

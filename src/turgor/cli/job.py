@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from turgor.cli.output import human_size, print_table
-from turgor.cli.terminal import interruptible, message, progress_bar
+from turgor.cli.printing import human_size, print_table
+from turgor.cli.terminal import interruptible, message
 from turgor.errors import SceneError
+from turgor.output.progress import shown
 from turgor.record import check_path, open_sink
 from turgor.record.look import Look
 from turgor.scene import Scene, SoftBody
@@ -59,13 +59,12 @@ class Job:
         begin = time.perf_counter()
         from turgor.simulation.simulation import Simulation  # late: bad input is told without waiting for Warp
 
-        talk = talk and sys.stderr.isatty()
         with message("preparing (the first run compiles the kernels, once) ..." if talk else ""):
             self.simulation = sim = Simulation(self.scene, device, worlds=self.worlds)
             sim.prepare()  # so that the time measured below is that of the work
         self.start_seconds = time.perf_counter() - begin
         begin = time.perf_counter()
-        bar = progress_bar(talk, self.scene.simulation.fps, lambda: self.record_seconds)
+        bar = shown(talk, "", self.scene.simulation.fps, lambda: self.record_seconds)
         with bar as report, interruptible(report) as progress:
             with contextlib.ExitStack() as stack:
                 sinks = [stack.enter_context(self._open(path)) for path in self.outputs]

@@ -44,7 +44,7 @@ def papers(
     """
     from importlib.util import find_spec
 
-    from turgor.cli.output import human_size
+    from turgor.cli.printing import human_size
     from turgor.errors import SceneError
     from turgor.papers.report.report import check_folder, chosen_items, write_report
 

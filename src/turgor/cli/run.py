@@ -79,7 +79,7 @@ def run(
     Exit codes: 0 fine, 1 the simulation failed, 2 bad input. A failed run leaves no half-written video.
     """
     from turgor.cli.job import Job
-    from turgor.cli.output import print_json
+    from turgor.cli.printing import print_json
 
     job = Job(load_scene(scene), outputs or [], _pairs("--look", looks, "timestamp=true"), worlds)
     for path, value in _pairs("--set", changes, "ball.mass=2").items():

@@ -23,7 +23,7 @@ def scenes(
     turgor run my.toml
     """
     from turgor import gallery
-    from turgor.cli.output import print_json, print_table
+    from turgor.cli.printing import print_json, print_table
 
     if name is not None:
         text = gallery.source(name)

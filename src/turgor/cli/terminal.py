@@ -1,22 +1,23 @@
-"""What a run shares with the terminal: a passing message, the progress bar, Ctrl-C."""
+"""What a command shares with the terminal: a message while it works, Ctrl-C."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
-import time
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 
-__all__ = ["interruptible", "message", "progress_bar"]
+from turgor.output.progress import Progress
 
-Report = Callable[[int, int], None]  # (frames done, frames in all)
+__all__ = ["interruptible", "message"]
+
 TERMINATED = 143  # what a shell reports for a program that SIGTERM ended
 
 
 @contextlib.contextmanager
 def message(text: str) -> Iterator[None]:
-    """A line on the terminal that vanishes when the work is done."""
-    if not text:
+    """A line on stderr that vanishes when the work is done; none without text, or where stderr is no terminal."""
+    if not text or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
@@ -26,7 +27,7 @@ def message(text: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def interruptible(report: Report) -> Iterator[Report]:
+def interruptible(report: Progress) -> Iterator[Progress]:
     """Lets Ctrl-C and SIGTERM end the run between two frames, where no file is being written; a second one at once.
 
     An exception that a signal raises just anywhere can be lost inside a library's callback.
@@ -49,31 +50,3 @@ def interruptible(report: Report) -> Iterator[Report]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextlib.contextmanager
-def progress_bar(wanted: bool, fps: float, recording: Callable[[], float]) -> Iterator[Report]:
-    """A bar on stderr: frames, simulated time, real-time factor (without the seconds `recording`), time left."""
-    if not wanted:
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        BarColumn(),
-        TextColumn("frame {task.fields[frames]}"),
-        TextColumn("{task.fields[seconds]:.2f} s"),
-        TextColumn("{task.fields[factor]:.2f} × real time"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, frames="0", seconds=0.0, factor=0.0)
-        begin = time.perf_counter()
-
-        def show(done: int, total: int) -> None:
-            seconds = done / fps
-            factor = seconds / max(time.perf_counter() - begin - recording(), 1e-9)
-            bar.update(task, completed=done, total=total, frames=f"{done} / {total}", seconds=seconds, factor=factor)
-
-        yield show

@@ -9,9 +9,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from turgor.errors import SceneError
+from turgor.errors import SceneError, did_you_mean
 from turgor.scene import Scene, Settings
-from turgor.scene.validate import did_you_mean
 
 __all__ = ["describe", "load", "names", "path", "source"]
 

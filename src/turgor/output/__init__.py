@@ -1,1 +1,1 @@
-"""What a simulation shows to the outside: a layout once, then frames; and who takes them."""
+"""What a simulation shows to the outside: a layout once, then frames; the sinks that take them; the progress bar."""

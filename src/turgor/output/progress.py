@@ -1,4 +1,4 @@
-"""A progress bar on stderr for long runs, with the real-time factor."""
+"""The progress bar of a run, on stderr if that is a terminal: frames, simulated time, real-time factor, time left."""
 
 from __future__ import annotations
 
@@ -13,28 +13,37 @@ Progress = Callable[[int, int], None]  # (frames done, frames in all)
 
 
 @contextmanager
-def shown(progress: bool | Progress, title: str, fps: float) -> Iterator[Progress]:
-    """A function to report to: the caller's own, a bar, or nothing."""
+def shown(
+    progress: bool | Progress, title: str, fps: float, recording: Callable[[], float] = lambda: 0.0
+) -> Iterator[Progress]:
+    """A function to report to: the caller's own, one that draws the bar, or one that does nothing.
+
+    recording: the seconds spent on files so far, which the real-time factor leaves out.
+    """
     if callable(progress):
         yield progress
         return
     if not progress or not sys.stderr.isatty():
         yield lambda done, total: None
         return
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("{task.description}"), BarColumn(),
-        TextColumn("{task.completed}/{task.total} frames  {task.fields[speed]}"), TimeRemainingColumn(),
-    )  # fmt: skip
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None, speed="")
-        start = time.perf_counter()
+        *((rich.TextColumn("{task.description}", markup=False),) if title else ()),
+        rich.BarColumn(),
+        rich.TextColumn("frame {task.fields[frames]}"),
+        rich.TextColumn("{task.fields[seconds]:.2f} s"),
+        rich.TextColumn("{task.fields[factor]:.2f} × real time"),
+        rich.TimeRemainingColumn(),
+    )
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None, frames="0", seconds=0.0, factor=0.0)
+        begin = time.perf_counter()
 
         def report(done: int, total: int) -> None:
-            factor = done / fps / max(time.perf_counter() - start, 1e-9)
-            bar.update(task, completed=done, total=total, speed=f"{factor:.1f} x real time")
+            seconds = done / fps
+            factor = seconds / max(time.perf_counter() - begin - recording(), 1e-9)
+            bar.update(task, completed=done, total=total, frames=f"{done} / {total}", seconds=seconds, factor=factor)
 
         yield report

@@ -1,10 +1,10 @@
-"""Where frames go. The simulation knows only this interface; `turgor/__init__.py` says who takes them."""
+"""Where frames go: the one interface that a simulation knows. The package root sets what opens a path as a sink."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from turgor.errors import SceneError
 from turgor.output.frame import Frame, Layout
@@ -12,14 +12,15 @@ from turgor.output.frame import Frame, Layout
 __all__ = ["Record", "Sink", "as_list", "opened", "opener", "viewer"]
 
 
+@runtime_checkable
 class Sink(Protocol):
-    """Takes the frames of a run, one by one."""
+    """Takes the frames of one simulation, in order."""
 
     def add(self, frame: Frame) -> None:
-        """Take one frame."""
+        """Takes one frame."""
 
     def close(self, success: bool = True) -> None:
-        """Finish the file, or remove what is half-written."""
+        """Finishes. `success=False`: the run failed; a file that is useless when cut short is removed."""
 
 
 Record = str | os.PathLike[str] | Sink  # a path, whose ending picks the format, or a sink
@@ -29,7 +30,7 @@ viewer: Callable[[Any, int, int], Any] | None = None  # (simulation, height, por
 
 
 def as_list(record: Record | Sequence[Record] | None) -> Iterable[Record]:
-    """None, one or several as several."""
+    """None, one or several, as several."""
     if record is None:
         return []
     if isinstance(record, (list, tuple)):
@@ -40,7 +41,7 @@ def as_list(record: Record | Sequence[Record] | None) -> Iterable[Record]:
 def opened(entry: Record, layout: Layout) -> Sink:
     """A sink as it is, or one for a path."""
     if not isinstance(entry, (str, os.PathLike)):
-        if not hasattr(entry, "add") or not hasattr(entry, "close"):
+        if not isinstance(entry, Sink):
             raise SceneError(f"record must be files or sinks (add, close), got {entry!r}")
         return entry
     if opener is None:

@@ -1,7 +1,30 @@
-"""Sinks for frames: trajectory file, arrays, video, pictures. The simulation does not know them."""
+"""Recordings of a simulation: trajectory files, arrays, videos and pictures; and reading a trajectory back.
 
+    sim.run(seconds=3, record="drop.vtkhdf")             the ending picks the format, see `ENDINGS`
+    run = turgor.record.read("drop.vtkhdf")              len(run), run[10].positions, run.times, run.layout
+    with turgor.record.open_sink("drop.mp4", sim.layout, velocities=True) as video:
+        video.add(sim.frame())                           frame by frame, with options
+    picture = turgor.record.Painter(sim.layout).draw(sim.frame())
+
+The packages that draw and encode are imported when a video or a picture is opened.
+"""
+
+from turgor.output.frame import Frame, Layout
+from turgor.output.sinks import Sink
+from turgor.record.file_sink import FileSink
+from turgor.record.formats import ENDINGS, check_path, open_sink
 from turgor.record.render import Painter
-from turgor.record.sink import ENDINGS, Sink, check_path, open_sink
 from turgor.record.trajectory import Trajectory, read
 
-__all__ = ["ENDINGS", "Painter", "Sink", "Trajectory", "check_path", "open_sink", "read"]
+__all__ = [
+    "ENDINGS",
+    "FileSink",
+    "Frame",
+    "Layout",
+    "Painter",
+    "Sink",
+    "Trajectory",
+    "check_path",
+    "open_sink",
+    "read",
+]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from turgor.output.frame import Frame, Layout, WallLayout, WallPose
 from turgor.record import look as looks
 from turgor.record.geometry import loops
-from turgor.record.look import Look, Picture, ValueColors
+from turgor.record.look import Look, Pixels, ValueColors
 
 __all__ = ["FlatPainter"]
 
@@ -31,9 +31,9 @@ class FlatPainter:
         self._scale = 0.0  # fine pixels per metre
         self._middle = np.zeros(2)
         self._radius = 1.0  # of the scene, metres
-        self._background: Picture = np.zeros((0, 0, 3), np.uint8)
+        self._background: Pixels = np.zeros((0, 0, 3), np.uint8)
 
-    def draw(self, frame: Frame) -> Picture:
+    def draw(self, frame: Frame) -> Pixels:
         from PIL import Image, ImageDraw
 
         self.aim(frame)
@@ -88,7 +88,7 @@ class FlatPainter:
         pixels = (np.nan_to_num(points) - self._middle) * (1, -1) * self._scale + size / 2
         return np.asarray(np.clip(pixels, -1e5, 1e5))
 
-    def _paint_background(self) -> Picture:
+    def _paint_background(self) -> Pixels:
         width, height = (FINE * side for side in self._look.size)
         ramp = np.linspace(looks.SKY_TOP, looks.SKY_BOTTOM, height)[:, None, :]
         return np.asarray(np.broadcast_to(ramp * 255, (height, width, 3)), np.uint8)

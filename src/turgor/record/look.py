@@ -12,11 +12,11 @@ import numpy.typing as npt
 from turgor.errors import SceneError
 from turgor.output.frame import Frame, Layout
 
-__all__ = ["Look", "ValueColors", "base_colors", "flag_texture", "write_text"]
+__all__ = ["Color", "Look", "Pixels", "ValueColors", "base_colors", "flag_texture", "write_text"]
 
 Color = tuple[float, float, float]
 FloatArray = npt.NDArray[np.float64]
-Picture = npt.NDArray[np.uint8]  # (height, width, 3)
+Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
 
 
 def _rgb(code: str) -> Color:
@@ -108,7 +108,7 @@ class ValueColors:
         return colors
 
 
-def flag_texture(color: Color, size: int = 256) -> Picture:
+def flag_texture(color: Color, size: int = 256) -> Pixels:
     """Three bands and a fine weave, (size, size, 3): folds and shear of the cloth can be seen in it."""
     rows = (np.arange(size) * 3 // size)[:, None]
     bands = np.array([color, (0.98, 0.96, 0.92), _rgb("#2c6e8f")])
@@ -119,7 +119,7 @@ def flag_texture(color: Color, size: int = 256) -> Picture:
     return np.asarray(picture * 255, np.uint8)
 
 
-def write_text(picture: Picture, text: str) -> Picture:
+def write_text(picture: Pixels, text: str) -> Pixels:
     """The picture with a line of text in its lower left corner."""
     from PIL import Image, ImageDraw, ImageFont
 

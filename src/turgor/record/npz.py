@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
+from turgor.files import replacing
 from turgor.output.frame import Frame, Layout
-from turgor.record.sink import BaseSink, replacing
+from turgor.record.file_sink import FileSink
 
 __all__ = ["NpzSink"]
 
 
-class NpzSink(BaseSink):
+class NpzSink(FileSink):
     """Collects frames and writes them at `close`, in one move. Memory: 16 · dim bytes per vertex and frame.
 
     For long runs of large scenes use `.vtkhdf`, which streams. Arrays in the file:

@@ -8,7 +8,7 @@ import numpy as np
 
 from turgor.output.frame import Frame, Layout
 from turgor.record.flat import FlatPainter
-from turgor.record.look import Look, Picture, write_text
+from turgor.record.look import Look, Pixels, write_text
 from turgor.record.solid import SolidPainter
 
 __all__ = ["Painter"]
@@ -25,7 +25,7 @@ class Painter:
         painter = FlatPainter if layout.dim == 2 else SolidPainter
         self._painter: FlatPainter | SolidPainter = painter(layout, self._look)
 
-    def draw(self, frame: Frame) -> Picture:
+    def draw(self, frame: Frame) -> Pixels:
         """The frame as a picture, uint8 (height, width, 3)."""
         picture = self._painter.draw(frame)
         if self._look.timestamp:

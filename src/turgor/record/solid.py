@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from turgor.output.frame import BodyLayout, Frame, Layout
 from turgor.record import look as looks
-from turgor.record import stage
+from turgor.record.camera import VIEW_ANGLE, camera_place, scene_points
 from turgor.record.geometry import vertex_normals
-from turgor.record.look import Color, Look, Picture, ValueColors
+from turgor.record.look import Color, Look, Pixels, ValueColors
+from turgor.record.scenery import make_samples, make_walls, open_plotter, read_pixels
 
 __all__ = ["SolidPainter"]
 
@@ -32,7 +33,7 @@ class SolidPainter:
         self._values = ValueColors(look, layout) if look.color_by else None
         self._plotter: Any = None
 
-    def draw(self, frame: Frame) -> Picture:
+    def draw(self, frame: Frame) -> Pixels:
         self.aim(frame)
         positions = _finite(frame.positions)
         colors = self._values.vertex_colors(frame) if self._values else None
@@ -44,7 +45,7 @@ class SolidPainter:
         for arrows in self._arrows:
             arrows.update(positions, frame)
         self._plotter.render_window.Render()
-        return stage.read_pixels(self._plotter)
+        return read_pixels(self._plotter)
 
     def aim(self, frame: Frame) -> None:
         if self._plotter is None:
@@ -57,27 +58,27 @@ class SolidPainter:
 
     def _build(self, frame: Frame, positions: FloatArray) -> None:
         layout, look = self._layout, self._look
-        points = stage.scene_points(layout, frame)
+        points = scene_points(layout, frame)
         middle = (points.min(axis=0) + points.max(axis=0)) / 2
         radius = max(float(np.linalg.norm(points - middle, axis=1).max()), 1e-6)
-        plotter = stage.open_plotter(look)
+        plotter = open_plotter(look)
         base = looks.base_colors(layout)
         self._skins = [
             _Skin(plotter, body, color, positions, look)
             for body, color in zip(layout.bodies, base, strict=True)
             if len(body.faces)
         ]
-        self._walls = stage.make_walls(plotter, layout, frame, middle, radius)
-        self._samples = stage.make_samples(layout, positions)
+        self._walls = make_walls(plotter, layout, frame, middle, radius)
+        self._samples = make_samples(layout, positions)
         self._arrows = []
         if look.velocities:
             self._arrows.append(_Arrows(plotter, layout, looks.VELOCITY, radius, look.arrow_seconds(radius)))
         if look.normals:
             self._arrows.append(_Arrows(plotter, layout, looks.NORMAL, radius, None))
-        eye, target = stage.camera_place(points, look)
+        eye, target = camera_place(points, look)
         camera = plotter.camera
         camera.position, camera.focal_point, camera.up = tuple(eye), tuple(target), (0.0, 0.0, 1.0)
-        camera.view_angle = stage.VIEW_ANGLE
+        camera.view_angle = VIEW_ANGLE
         distance = float(np.linalg.norm(eye - target))
         camera.clipping_range = (0.08 * distance, distance + 14 * radius)  # VTK's own is too wide for shadow on floor
         self._plotter = plotter

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from turgor.errors import SceneError, TurgorError
+from turgor.files import replacing, scratch
 from turgor.output.frame import Frame, Layout
+from turgor.record.file_sink import FileSink
 from turgor.record.render import Painter
-from turgor.record.sink import BaseSink, replacing, scratch
 
 __all__ = ["GifSink", "Mp4Sink", "PngSequenceSink", "PngSink"]
 
@@ -19,7 +20,7 @@ GIF_FPS = 25.0  # GIF counts hundredths of a second, and viewers slow down what 
 GIF_SIZE = (640, 360)
 
 
-class Mp4Sink(BaseSink):
+class Mp4Sink(FileSink):
     """H.264, yuv420p: plays in browsers, phones and office programs. Every frame is one picture."""
 
     def __init__(self, path: Path, layout: Layout, *, fps: float, size: tuple[int, int] = (1280, 720), **options: Any):
@@ -103,7 +104,7 @@ def _encoder(path: Path, size: tuple[int, int], fps: float, options: list[str]) 
     return encoder
 
 
-class PngSink(BaseSink):
+class PngSink(FileSink):
     """The last frame, as a picture."""
 
     def __init__(self, path: Path, layout: Layout, **options: Any) -> None:
@@ -124,7 +125,7 @@ class PngSink(BaseSink):
         self._painter.close()
 
 
-class PngSequenceSink(BaseSink):
+class PngSequenceSink(FileSink):
     """Numbered pictures, `frame_%04d.png`; the number is that of the frame. Each appears when it is complete."""
 
     def __init__(self, path: Path, layout: Layout, **options: Any) -> None:

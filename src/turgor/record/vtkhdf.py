@@ -26,9 +26,10 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
+from turgor.files import replacing
 from turgor.output.frame import Frame, Layout
+from turgor.record.file_sink import FileSink
 from turgor.record.geometry import loops, to_3d
-from turgor.record.sink import BaseSink, replacing
 
 __all__ = ["FORMAT", "VtkHdfSink"]
 
@@ -39,7 +40,7 @@ COPY_BLOCK = 1 << 24  # bytes per read when the file grows
 _MARK = 0x52_4F_47_52_55_54_4E_53  # stands for NSteps while we look for its place
 
 
-class VtkHdfSink(BaseSink):
+class VtkHdfSink(FileSink):
     """Streams frames to a VTKHDF file that is complete after each `add`.
 
     frames: the expected number, to make the file the right size at once. precision: "float64" (exact) or "float32".

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from turgor.errors import SceneError
+from turgor.errors import SceneError, did_you_mean
 from turgor.scene.gas import Gas
 from turgor.scene.validate import (
     ZERO,
@@ -24,7 +24,6 @@ from turgor.scene.validate import (
     check_name,
     choice,
     color,
-    did_you_mean,
     flag,
     instance,
     integer,

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from turgor.errors import SceneError
+from turgor.errors import SceneError, did_you_mean
+from turgor.files import replacing
 from turgor.scene import toml
 from turgor.scene.data import Body, Cloth, Placed, SoftBody
 from turgor.scene.rigid import Attachment, RigidBody
 from turgor.scene.settings import Settings
-from turgor.scene.validate import ZERO, Vector, check_keys, context, did_you_mean, instance, text, vector
+from turgor.scene.validate import ZERO, Vector, check_keys, context, instance, text, vector
 from turgor.scene.walls import Container, Ground, Plane, Wall
 from turgor.shapes.shape import Shape
 
@@ -323,13 +323,10 @@ class Scene:
         """Writes the scene file: all of it, or (on an error) nothing."""
         target = Path(path)
         content = self.to_toml(target.parent)
-        part = target.with_name(f".{target.name}.{os.getpid()}.part")
         try:
-            part.write_text(content, encoding="utf-8", newline="\n")
-            os.replace(part, target)
+            with replacing(target) as temporary:
+                temporary.write_text(content, encoding="utf-8", newline="\n")
         except OSError as error:
-            with contextlib.suppress(OSError):
-                part.unlink()
             raise SceneError(f"{target}: cannot be written: {error.strerror or error}") from error
 
     @classmethod

@@ -6,7 +6,6 @@ in its stored form, so that Python calls and scene files share both the rules an
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from turgor.errors import MeshError, SceneError
+from turgor.errors import MeshError, SceneError, did_you_mean
 
 __all__ = [
     "ZERO",
@@ -26,7 +25,6 @@ __all__ = [
     "choice",
     "color",
     "context",
-    "did_you_mean",
     "flag",
     "instance",
     "integer",
@@ -57,15 +55,6 @@ def context(where: str) -> Iterator[None]:
         yield
     except (SceneError, MeshError) as error:
         raise type(error)(f"{where}: {error}") from error
-
-
-def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """`did you mean 'stiffness'?`, or the list of what is known."""
-    names = list(known)
-    close = difflib.get_close_matches(str(word), names, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    return f"known: {', '.join(names)}" if names else "there is none"
 
 
 def check_keys(cls: type[Any], keys: Iterable[str], kind: str = "key") -> None:
@@ -157,9 +146,8 @@ def check_name(what: str, value: object) -> str:
 def choice(what: str, value: object, options: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in options:
         listed = ", ".join(repr(option) for option in options)
-        close = difflib.get_close_matches(str(value), options, n=1, cutoff=0.6)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise SceneError(f"{what} must be one of {listed}, got {_shown(value)}{hint}")
+        hint = did_you_mean(value, options, otherwise="")
+        raise SceneError(f"{what} must be one of {listed}, got {_shown(value)}{hint and f'; {hint}'}")
     return value
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from turgor.errors import MeshError
+from turgor.errors import MeshError, did_you_mean
 from turgor.shapes.animals import cat, hand
 from turgor.shapes.files import load, mesh
 from turgor.shapes.letters import letter
@@ -41,7 +40,7 @@ def from_recipe(recipe: Mapping[str, Any], folder: str | Path | None = None) -> 
         )
     name, arguments = next(iter(recipe.items()))
     if name not in MAKERS:
-        raise MeshError(f"unknown shape {name!r}{_suggestion(name, [*MAKERS, 'file'])}")
+        raise MeshError(f"unknown shape {name!r}; {_suggestion(name, [*MAKERS, 'file'])}")
     if not isinstance(arguments, Mapping):
         raise MeshError(f"{name}: arguments must be a table, such as {{ {name} = {{ }} }}, got {arguments!r}")
     maker = MAKERS[name]
@@ -59,10 +58,8 @@ def _parameters(maker: Callable[..., Any]) -> list[str]:
 def _known_arguments(shape: str, arguments: Mapping[str, Any], known: list[str]) -> None:
     for name in arguments:
         if name not in known:
-            raise MeshError(f"{shape}: unknown argument {name!r}{_suggestion(name, known)}")
+            raise MeshError(f"{shape}: unknown argument {name!r}; {_suggestion(name, known)}")
 
 
-def _suggestion(name: Any, known: Iterable[str]) -> str:
-    """'; did you mean X?' when one is close, else the whole list."""
-    close = difflib.get_close_matches(str(name), list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(sorted(known))}"
+def _suggestion(name: Any, known: list[str]) -> str:
+    return did_you_mean(name, known, otherwise=f"known are {', '.join(sorted(known))}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from turgor.errors import MeshError
+from turgor.files import replacing
 from turgor.shapes.reading import FORMATS
 from turgor.shapes.shape import FloatArray, Shape
 
@@ -36,21 +36,13 @@ def write(shape: Shape | Sequence[Shape], path: str | os.PathLike[str]) -> Path:
     offsets = np.cumsum([0] + [len(part.vertices) for part in shapes[:-1]])
     vertices = np.concatenate([part.vertices for part in shapes])
     faces = np.concatenate([part.faces + offset for part, offset in zip(shapes, offsets, strict=True)])
-    _replace(path, _ENCODERS[form](vertices, faces))
-    return path
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    data = _ENCODERS[form](vertices, faces)
     try:
-        try:
-            with temporary.open("xb") as file:
-                file.write(data)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with replacing(path) as temporary:
+            temporary.write_bytes(data)
     except OSError as error:
         raise MeshError(f"{path}: cannot be written ({error.strerror or error})") from None
+    return path
 
 
 def _rows(prefix: str, rows: Any) -> str:

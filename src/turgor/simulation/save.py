@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
+from turgor.files import replacing
 from turgor.model.saved import Saved, restore, saved
 from turgor.scene.data import Placed
 from turgor.scene.scene import Scene
@@ -103,13 +104,8 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
     }
     arrays: dict[str, Any] = _changing(sim)
     arrays |= {CONTACT + name: values for name, values in sim._step.saved_contacts().items()}
-    partial = target.with_name(f".{target.name}.part")
-    try:
-        with partial.open("wb") as file:
-            np.savez(file, header=json.dumps(header), **arrays)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(target) as temporary, temporary.open("wb") as file:
+        np.savez(file, header=json.dumps(header), **arrays)
 
 
 def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Simulation:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from turgor.contact.martin2009.method import ParticleContacts
 from turgor.diagnose.contacts import Contacts
 from turgor.diagnose.energy import Energy, energy
-from turgor.errors import SceneError
+from turgor.errors import SceneError, did_you_mean
 from turgor.kernel.numbers import numbers
 from turgor.kernel.status import FINE
 from turgor.model.model import Model, decay_rate
@@ -27,7 +27,6 @@ from turgor.output.progress import Progress, shown
 from turgor.output.sinks import Record, as_list, opened
 from turgor.scene.scene import Scene
 from turgor.scene.settings import Settings
-from turgor.scene.validate import did_you_mean
 from turgor.simulation import save, snapshot
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import failure_of

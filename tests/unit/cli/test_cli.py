@@ -18,7 +18,7 @@ import pytest
 import turgor
 from turgor import gallery, record
 from turgor.cli.app import explain
-from turgor.cli.output import human_size, plain
+from turgor.cli.printing import human_size, plain
 from turgor.scene import SOLVERS
 
 EXE = shutil.which("turgor", path=str(Path(sys.executable).parent)) or "turgor"

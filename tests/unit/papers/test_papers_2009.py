@@ -12,7 +12,7 @@ from support import penetration as independent
 from turgor.diagnose import penetration
 from turgor.papers.martin2009 import benchmarks, contact, formulas, friction, pressure
 from turgor.papers.martin2009 import particles as particles_2009
-from turgor.record import stage
+from turgor.record.camera import camera_place, on_screen, scene_points
 from turgor.record.look import Look
 from turgor.record.render import Painter
 
@@ -100,8 +100,8 @@ def test_particles_are_drawn_where_the_camera_sees_them():
     look = Look(size=(320, 240), zoom=1.1)
     with Painter(sim.layout, size=look.size, zoom=look.zoom) as painter:
         picture = painter.draw(sim.frame()).astype(int)
-    eye, target = stage.camera_place(stage.scene_points(sim.layout, sim.frame()), look)
-    ((x, y),) = particles_2009.on_screen(np.array([[0.9, 0.2, 0.7]]), eye, target, look.size)
+    eye, target = camera_place(scene_points(sim.layout, sim.frame()), look)
+    ((x, y),) = on_screen(np.array([[0.9, 0.2, 0.7]]), eye, target, look.size)
     rows, columns = np.nonzero(picture[..., 0] - picture[..., 1] > 100)
     assert [columns.mean(), rows.mean()] == pytest.approx([x, y], abs=1.5)
 

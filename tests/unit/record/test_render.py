@@ -17,9 +17,9 @@ from turgor import shapes
 from turgor.errors import SceneError
 from turgor.output.frame import BodyLayout, Layout, WallLayout, WallPose
 from turgor.record import Painter, open_sink
+from turgor.record.camera import VIEW_ANGLE, camera_place, scene_points
 from turgor.record.look import VELOCITY, Look, base_colors
 from turgor.record.shadow import LIGHT
-from turgor.record.stage import VIEW_ANGLE, camera_place, scene_points
 
 pytest.importorskip("pyvista")
 Image = pytest.importorskip("PIL.Image")

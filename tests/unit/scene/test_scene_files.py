@@ -251,7 +251,7 @@ def test_a_failed_save_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.Mo
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("turgor.scene.scene.os.replace", fail)
+    monkeypatch.setattr("turgor.files.os.replace", fail)
     with pytest.raises(SceneError, match=r"a\.toml: cannot be written: No space left"):
         Scene(name="new").save(path)
     assert Scene.load(path).name == "old"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from turgor.record import svg
 
 __all__ = ["Curve", "cell_map", "chart"]
 
@@ -53,7 +54,7 @@ def chart(
             parts.append(_line(places, color, curve.dashed))
         if curve.marks or not curve.line or len(places) == 1:
             parts += [_mark(x, y, color) for x, y in places]
-    return _svg([*parts, legend], f"{y_label} against {x_label}", width, height)
+    return _picture([*parts, legend], f"{y_label} against {x_label}", width, height)
 
 
 def cell_map(
@@ -63,26 +64,21 @@ def cell_map(
     """Cells of equal size for (x[i], y[j]), filled with colors[j][i]; legend: (colour, meaning)."""
     if len(colors) != len(y) or any(len(row) != len(x) for row in colors):
         raise ValueError(f"a map of {len(x)} × {len(y)} cells needs {len(y)} rows of {len(x)} colours")
-    parts = [f'<text x="{LEFT}" y="{TOP + 4}" font-weight="bold">{html.escape(title)}</text>'] if title else []
+    parts = [svg.text(title, LEFT, TOP + 4, font_weight="bold")] if title else []
     named, top = _legend([(_box(color), meaning) for color, meaning in legend], TOP + (LINE if title else 0), width)
     left, right, bottom = LEFT, width - RIGHT, height - BOTTOM
     wide, high = (right - left) / len(x), (bottom - top) / len(y)
     for j in range(len(y)):
         for i in range(len(x)):
-            place = f'x="{left + i * wide:.1f}" y="{bottom - (j + 1) * high:.1f}"'
-            size = f'width="{wide + 0.5:.1f}" height="{high + 0.5:.1f}"'  # half a pixel over: no seams
-            parts.append(f'<rect {place} {size} fill="{html.escape(colors[j][i])}"/>')
+            place = left + i * wide, bottom - (j + 1) * high
+            parts.append(svg.rect(*place, wide + 0.5, high + 0.5, fill=colors[j][i]))  # half a pixel over: no seams
     for i in range(0, len(x), max(1, math.ceil(len(x) / 6))):
-        parts.append(
-            f'<text x="{left + (i + 0.5) * wide:.1f}" y="{bottom + 16}" text-anchor="middle">{_short(x[i], 3)}</text>'
-        )
+        parts.append(_x_tick(left + (i + 0.5) * wide, bottom, _short(x[i], 3)))
     for j in range(0, len(y), max(1, math.ceil(len(y) / 8))):
-        parts.append(
-            f'<text x="{left - 6}" y="{bottom - (j + 0.5) * high + 4:.1f}" text-anchor="end">{_short(y[j], 3)}</text>'
-        )
+        parts.append(_y_tick(left, bottom - (j + 0.5) * high, _short(y[j], 3)))
     parts.append(_labels(x_label, y_label, (left, right), (top, bottom)))
     name = f"{title + ': ' if title else ''}map of {y_label} against {x_label}"
-    return _svg([*parts, named], name, width, height)
+    return _picture([*parts, named], name, width, height)
 
 
 def _fits(value: float, log: bool) -> bool:
@@ -148,21 +144,26 @@ def _frame(horizontal: _Axis, vertical: _Axis, x_label: str, y_label: str) -> st
     parts = []
     for value in horizontal.ticks:
         x = horizontal.place(value)
-        parts.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}" stroke="{GRID}"/>')
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{_short(value)}</text>')
+        parts += [svg.line(x, top, x, bottom, stroke=GRID), _x_tick(x, bottom, _short(value))]
     for value in vertical.ticks:
         y = vertical.place(value)
-        parts.append(f'<line x1="{left}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="{GRID}"/>')
-        parts.append(f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{_short(value)}</text>')
+        parts += [svg.line(left, y, right, y, stroke=GRID), _y_tick(left, y, _short(value))]
     return "".join(parts) + _labels(x_label, y_label, (left, right), (top, bottom))
+
+
+def _x_tick(x: float, bottom: float, words: str) -> str:
+    return svg.text(words, x, bottom + 16, text_anchor="middle")
+
+
+def _y_tick(left: float, y: float, words: str) -> str:
+    return svg.text(words, left - 6, y + 4, text_anchor="end")
 
 
 def _labels(x_label: str, y_label: str, across: tuple[float, float], down: tuple[float, float]) -> str:
     x, y = sum(across) / 2, sum(down) / 2
-    return (
-        f'<text x="{x:.0f}" y="{down[1] + 36}" text-anchor="middle">{html.escape(x_label)}</text>'
-        f'<text transform="translate(14,{y:.0f}) rotate(-90)" text-anchor="middle">{html.escape(y_label)}</text>'
-    )
+    turned = f"translate(14,{y:.0f}) rotate(-90)"
+    across_label = svg.text(x_label, x, down[1] + 36, text_anchor="middle")
+    return across_label + svg.text(y_label, transform=turned, text_anchor="middle")
 
 
 def _legend(entries: Sequence[tuple[str, str]], top: float, width: float) -> tuple[str, float]:
@@ -174,8 +175,7 @@ def _legend(entries: Sequence[tuple[str, str]], top: float, width: float) -> tup
         long = 28 + LETTER * len(text) + 14
         if x > LEFT and x + long > width:
             x, y = float(LEFT), y + LINE
-        words = f'<text x="28" y="4">{html.escape(text)}</text>'
-        parts.append(f'<g transform="translate({x:.0f},{y:.0f})">{drawing}{words}</g>')
+        parts.append(svg.element("g", drawing, svg.text(text, 28, 4), transform=f"translate({x:.0f},{y:.0f})"))
         x += long
     return "".join(parts), y + LINE if parts else top
 
@@ -186,20 +186,17 @@ def _sample(curve: Curve, color: str) -> str:
 
 
 def _line(places: Sequence[tuple[float, float]], color: str, dashed: bool) -> str:
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    dash = ' stroke-dasharray="6 4"' if dashed else ""
-    return f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
+    return svg.polyline(places, fill="none", stroke=color, stroke_width=2, stroke_dasharray="6 4" if dashed else None)
 
 
 def _mark(x: float, y: float, color: str) -> str:
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" fill="{color}"/>'
+    return svg.circle(x, y, 3.2, fill=color)
 
 
 def _box(color: str) -> str:
-    return f'<rect x="8" y="-6" width="12" height="12" fill="{html.escape(color)}"/>'
+    return svg.rect(8, -6, 12, 12, fill=color)
 
 
-def _svg(parts: Sequence[str], name: str, width: int, height: int) -> str:
-    style = f'font-family="sans-serif" font-size="12" fill="{INK}"'
-    size = f'viewBox="0 0 {width} {height}" width="{width}"'
-    return f'<svg {size} role="img" aria-label="{html.escape(name)}" {style}>{"".join(parts)}</svg>'
+def _picture(parts: Sequence[str], name: str, width: int, height: int) -> str:
+    style: dict[str, object] = {"font_family": "sans-serif", "font_size": 12, "fill": INK}
+    return svg.document(parts, (width, height), width=width, role="img", aria_label=name, **style)

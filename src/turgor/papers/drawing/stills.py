@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from turgor.output.frame import Frame
-from turgor.record.look import Picture
+from turgor.record.look import Pixels
 from turgor.record.render import Painter
 from turgor.simulation.simulation import Simulation
 
@@ -20,7 +20,7 @@ WIDEST = 1200  # pixels: wider strips would be scaled down by the page anyway
 COVER = (240, 160)  # pixels
 
 
-def jpeg(picture: Picture) -> bytes:
+def jpeg(picture: Pixels) -> bytes:
     """A picture (height, width, 3) as JPEG."""
     from PIL import Image
 
@@ -29,7 +29,7 @@ def jpeg(picture: Picture) -> bytes:
     return target.getvalue()
 
 
-def cover(picture: Picture, top: float = 0.5) -> bytes:
+def cover(picture: Pixels, top: float = 0.5) -> bytes:
     """A picture, small, for the top of the page; one too high is cut: below (top = 0), above (1) or both (0.5)."""
     from PIL import Image, ImageOps
 
@@ -45,7 +45,7 @@ def stills(
     size: tuple[int, int] = (640, 400),
     each_frame: Callable[[Simulation], None] | None = None,
     **look: Any,
-) -> list[Picture]:
+) -> list[Pixels]:
     """Runs on to each of the times (s, increasing) and draws the frame there. Options: see record.look.Look.
 
     The camera is set by the first picture. each_frame: called before every step (a scripted hand, a measurement).
@@ -61,7 +61,7 @@ def stills(
         return [painter.draw(frame) for frame in frames]
 
 
-def strip(pictures: Sequence[Picture], gap: int = 6) -> Picture:
+def strip(pictures: Sequence[Pixels], gap: int = 6) -> Pixels:
     """Pictures of one height side by side, made smaller where they are wider than WIDEST together."""
     from PIL import Image
 

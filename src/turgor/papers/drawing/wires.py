@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import math
 
 import numpy as np
 import numpy.typing as npt
+
+from turgor.record import svg
 
 __all__ = ["Drawing", "projected"]
 
@@ -38,38 +39,33 @@ class Drawing:
         """A line between each pair of points."""
         ends = self._pixels(points)[np.asarray(pairs, np.int64)]
         path = "".join(f"M{a[0]:.1f} {a[1]:.1f}L{b[0]:.1f} {b[1]:.1f}" for a, b in ends)
-        self._parts.append(f'<path d="{path}" stroke="{color}" stroke-width="{width}" fill="none"/>')
+        self._parts.append(svg.element("path", d=path, stroke=color, stroke_width=width, fill="none"))
 
     def dots(self, points: FloatArray, color: str = INK, radius: float = 3.5) -> None:
         """A filled circle at each point."""
-        places = self._pixels(points)
-        self._parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{color}"/>' for x, y in places]
+        self._parts += [svg.circle(x, y, radius, fill=color) for x, y in self._pixels(points).tolist()]
 
     def outline(
         self, points: FloatArray, fill: str = "none", color: str = INK, opacity: float = 1.0, width: float = 1.5
     ) -> None:
         """A closed polygon."""
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in self._pixels(points))
-        style = f'fill="{fill}" fill-opacity="{opacity}" stroke="{color}" stroke-width="{width}"'
-        self._parts.append(f'<polygon points="{path}" {style}/>')
+        style: dict[str, object] = {"fill": fill, "fill_opacity": opacity, "stroke": color, "stroke_width": width}
+        self._parts.append(svg.polygon(self._pixels(points), **style))
 
     def path(self, points: FloatArray, color: str = INK, dashed: bool = False) -> None:
         """A line through the points."""
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in self._pixels(points))
-        dash = ' stroke-dasharray="5 4"' if dashed else ""
-        self._parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="1.5"{dash}/>')
+        style: dict[str, object] = {"stroke": color, "stroke_width": 1.5, "stroke_dasharray": "5 4" if dashed else None}
+        self._parts.append(svg.polyline(self._pixels(points), fill="none", **style))
 
     def text(self, point: npt.ArrayLike, text: str, color: str = INK, anchor: str = "middle") -> None:
         """Words at a point."""
-        ((x, y),) = self._pixels(np.asarray(point, np.float64)[None])
-        self._parts.append(
-            f'<text x="{x:.1f}" y="{y:.1f}" fill="{color}" text-anchor="{anchor}">{html.escape(text)}</text>'
-        )
+        ((x, y),) = self._pixels(np.asarray(point, np.float64)[None]).tolist()
+        self._parts.append(svg.text(text, x, y, fill=color, text_anchor=anchor))
 
     def svg(self) -> str:
         """The drawing."""
-        box = f'viewBox="0 0 {self._width} {self._height}" width="{self._width}"'
-        return f'<svg {box} role="img" font-family="sans-serif" font-size="13">{"".join(self._parts)}</svg>'
+        size = (self._width, self._height)
+        return svg.document(self._parts, size, width=size[0], role="img", font_family="sans-serif", font_size=13)
 
     def _pixels(self, points: FloatArray) -> FloatArray:
         flat = (np.asarray(points, np.float64) - self._low) * self._scale + MARGIN

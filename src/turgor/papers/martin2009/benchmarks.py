@@ -14,7 +14,7 @@ from turgor import gallery
 from turgor.output.frame import Frame, Layout
 from turgor.papers.drawing.stills import cover, jpeg
 from turgor.papers.report.blocks import Block, Compared, Picture, Row, Table, Text
-from turgor.record.look import Picture as ImageArray
+from turgor.record.look import Pixels
 from turgor.record.render import Painter
 from turgor.scene import Scene
 from turgor.simulation.simulation import Simulation
@@ -174,7 +174,7 @@ def blocks(quick: bool) -> list[Block]:
     ]  # fmt: skip
 
 
-def _drawn(found: Speed, touching: bool) -> tuple[ImageArray, float]:
+def _drawn(found: Speed, touching: bool) -> tuple[Pixels, float]:
     """A still, and the seconds of this thread that it took (without opening the window)."""
     shot = found.shots.get(touching) or next(iter(found.shots.values()))
     with Painter(found.layout, size=(300, 200), view=(-66.0, 28.0)) as painter:

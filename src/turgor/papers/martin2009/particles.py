@@ -11,13 +11,12 @@ from turgor.output.frame import Frame, Layout
 from turgor.papers.drawing.stills import cover, jpeg
 from turgor.papers.martin2009.benchmarks import paper_scene
 from turgor.papers.report.blocks import Block, Picture, Row, Table, Text
-from turgor.record import stage
-from turgor.record.look import Look
-from turgor.record.look import Picture as Image
+from turgor.record.camera import camera_place, on_screen, scene_points
+from turgor.record.look import Look, Pixels
 from turgor.record.render import Painter
 from turgor.simulation.simulation import Simulation
 
-__all__ = ["Shot", "blocks", "draw_particles", "hidden", "on_screen", "shoot"]
+__all__ = ["Shot", "blocks", "draw_particles", "hidden", "shoot"]
 
 FloatArray = npt.NDArray[np.float64]
 SIZE = (480, 320)
@@ -84,17 +83,6 @@ def _points(layout: Layout, frame: Frame, body: int) -> FloatArray:
     return frame.positions[entry.start : entry.start + entry.count]
 
 
-def on_screen(points: FloatArray, eye: FloatArray, target: FloatArray, size: tuple[int, int]) -> FloatArray:
-    """(n, 2) pixels of points (n, 3) seen by the camera of the 3D pictures, which stands upright."""
-    back = (eye - target) / np.linalg.norm(eye - target)
-    right = np.cross([0.0, 0.0, 1.0], back)
-    right /= np.linalg.norm(right)
-    local = (points - eye) @ np.stack([right, np.cross(back, right), back]).T
-    scale = 0.5 * size[1] / np.tan(np.radians(stage.VIEW_ANGLE / 2))
-    flat = scale * local[:, :2] / -local[:, 2:]
-    return np.stack([0.5 * size[0] + flat[:, 0], 0.5 * size[1] - flat[:, 1]], axis=1)
-
-
 def hidden(points: FloatArray, eye: FloatArray, corners: FloatArray) -> npt.NDArray[np.bool_]:
     """(n,): whether a triangle (m, 3, 3) is between the eye and the point (Möller and Trumbore 1997)."""
     ways = points - eye
@@ -112,21 +100,20 @@ def hidden(points: FloatArray, eye: FloatArray, corners: FloatArray) -> npt.NDAr
     return out
 
 
-def draw_particles(picture: Image, shot: Shot, look: Look) -> Image:
+def draw_particles(picture: Pixels, shot: Shot, look: Look) -> Pixels:
     """The picture with a dot for each particle; those behind a surface are pale."""
-    from PIL import Image as Pictures
-    from PIL import ImageDraw
+    from PIL import Image, ImageDraw
 
-    eye, target = stage.camera_place(stage.scene_points(shot.layout, shot.frame), look)
+    eye, target = camera_place(scene_points(shot.layout, shot.frame), look)
     faces = np.concatenate([np.asarray(body.faces, np.int64) + body.start for body in shot.layout.bodies])
     behind = hidden(shot.places, eye, shot.frame.positions[faces])
-    base = Pictures.fromarray(picture).convert("RGBA")
-    film = Pictures.new("RGBA", base.size, (0, 0, 0, 0))
+    base = Image.fromarray(picture).convert("RGBA")
+    film = Image.new("RGBA", base.size, (0, 0, 0, 0))
     pen = ImageDraw.Draw(film)
     for (x, y), pale in zip(on_screen(shot.places, eye, target, look.size), behind, strict=True):
         box = (x - DOT, y - DOT, x + DOT, y + DOT)
         pen.ellipse(box, fill=BEHIND if pale else SEEN, outline=SEEN if pale else EDGE)
-    return np.asarray(Pictures.alpha_composite(base, film).convert("RGB"))
+    return np.asarray(Image.alpha_composite(base, film).convert("RGB"))
 
 
 def blocks(quick: bool) -> list[Block]:

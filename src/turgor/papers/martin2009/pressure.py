@@ -12,7 +12,7 @@ from turgor import shapes
 from turgor.papers.drawing.plot import Curve, chart
 from turgor.papers.drawing.stills import cover, jpeg
 from turgor.papers.report.blocks import Block, Picture, Row, Svg, Table, Text
-from turgor.record.look import Picture as Image
+from turgor.record.look import Pixels
 from turgor.record.render import Painter
 from turgor.scene import Gas, Scene, Springs
 from turgor.shapes import Shape
@@ -40,7 +40,7 @@ class Lying:
     carried: float  # weight over pressure, m²: the area that must rest on the floor
     touching: int  # vertices on the floor
     speed: float  # m/s: fastest vertex, at the end
-    image: Image | None
+    image: Pixels | None
 
 
 @functools.cache
@@ -72,7 +72,7 @@ def _height_over_width(points: FloatArray) -> float:
     return float(size[2] / size[:2].mean())
 
 
-def _still(sim: Simulation) -> Image:
+def _still(sim: Simulation) -> Pixels:
     with Painter(sim.layout, size=(420, 300), view=(-66.0, 8.0)) as painter:
         return painter.draw(sim.frame())
 
@@ -147,7 +147,7 @@ class Round:
     latitudes: FloatArray  # degrees, northern half
     radii: FloatArray  # over the mean, at each of these
     speed: float  # m/s: fastest vertex, at the end
-    image: Image | None
+    image: Pixels | None
 
 
 @functools.cache

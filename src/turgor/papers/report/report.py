@@ -7,11 +7,11 @@ import os
 import platform
 import time
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
 
-from turgor.errors import SceneError
+from turgor.errors import SceneError, did_you_mean
+from turgor.files import replacing
 from turgor.papers.report import requirement_table
 from turgor.papers.report.blocks import Block, inline
 from turgor.papers.report.glance import glance
@@ -47,8 +47,8 @@ def chosen_items(names: Sequence[str]) -> tuple[Item, ...]:
     items = all_items()
     for name in names:
         if name not in PAPERS and all(item.key != name for item in items):
-            close = get_close_matches(name, [*PAPERS, *(item.key for item in items)], n=1)
-            hint = f"did you mean {close[0]!r}?" if close else "turgor papers --list names all"
+            known = [*PAPERS, *(item.key for item in items)]
+            hint = did_you_mean(name, known, otherwise="turgor papers --list names all")
             raise SceneError(f"the papers have no part {name!r}; {hint}")
     return tuple(item for item in items if not names or item.key in names or item.paper in names)
 
@@ -84,13 +84,10 @@ def write_report(
     report(len(items), len(items), "")
     content = page(shown, quick)
     target.mkdir(parents=True, exist_ok=True)
-    part = target / f".index.html.{os.getpid()}.part"
-    try:
-        part.write_text(content, encoding="utf-8")
-        os.replace(part, target / "index.html")
-    finally:
-        part.unlink(missing_ok=True)
-    return target / "index.html"
+    path = target / "index.html"
+    with replacing(path) as temporary:
+        temporary.write_text(content, encoding="utf-8")
+    return path
 
 
 def page(shown: Sequence[Shown], quick: bool) -> str:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from turgor.errors import SceneError
+from turgor.errors import SceneError, did_you_mean
 from turgor.scene.data import SoftBody
 from turgor.scene.gas import GAS_CONSTANT, VOLUME_FLOOR
-from turgor.scene.validate import did_you_mean
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
+
+from turgor.record import svg
 
 __all__ = ["diagram"]
 
@@ -33,31 +34,29 @@ def diagram(
         (x0, x1), (y0, y1) = _range(x), _range(y)
         across, up = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
-        def place(xs: FloatArray, ys: FloatArray) -> str:
+        def place(xs: FloatArray, ys: FloatArray) -> list[tuple[float, float]]:
             columns, rows = LEFT + across * (xs - x0) / (x1 - x0), TOP + up * (y1 - ys) / (y1 - y0)
-            return " ".join(f"{column:.1f},{row:.1f}" for column, row in zip(columns, rows, strict=True))
+            return list(zip(columns.tolist(), rows.tolist(), strict=True))
 
         for value in _ticks(x0, x1):
             column = LEFT + across * (value - x0) / (x1 - x0)
-            parts.append(_line(column, TOP, column, TOP + up))
+            parts.append(svg.line(column, TOP, column, TOP + up, stroke=GRID, stroke_width=0.6))
             parts.append(_text(column, TOP + up + 14, f"{value:.6g}", "middle"))
         for value in _ticks(y0, y1):
             row = TOP + up * (y1 - value) / (y1 - y0)
-            parts.append(_line(LEFT, row, LEFT + across, row))
+            parts.append(svg.line(LEFT, row, LEFT + across, row, stroke=GRID, stroke_width=0.6))
             parts.append(_text(LEFT - 5, row + 4, f"{value:.6g}", "end"))
-        parts.append(f'<clipPath id="area"><rect x="{LEFT}" y="{TOP}" width="{across}" height="{up}"/></clipPath>')
+        parts.append(svg.element("clipPath", svg.rect(LEFT, TOP, across, up), id="area"))
         if law is not None:
             curve = np.linspace(x0, x1, 40)
-            parts.append(_curve(place(curve, law(curve)), LAW_COLOR, 'stroke-dasharray="5 4" stroke-width="1.2"'))
-        parts.append(_curve(place(x, y), PATH_COLOR, 'stroke-width="1.6" stroke-linejoin="round"'))
-        end = place(x[-1:], y[-1:]).split(",")
-        parts.append(f'<circle cx="{end[0]}" cy="{end[1]}" r="4" fill="{PATH_COLOR}"/>')
+            parts.append(_curve(place(curve, law(curve)), LAW_COLOR, stroke_dasharray="5 4", stroke_width=1.2))
+        parts.append(_curve(place(x, y), PATH_COLOR, stroke_width=1.6, stroke_linejoin="round"))
+        parts += [svg.circle(*end, 4, fill=PATH_COLOR) for end in place(x[-1:], y[-1:])]
         parts.append(_text(LEFT + across / 2, HEIGHT - 8, x_label, "middle"))
-        turned = f'transform="rotate(-90 12 {TOP + up / 2})"'
-        parts.append(_text(12, TOP + up / 2, y_label, "middle", extra=turned))
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" font-family="sans-serif" role="img" '
-        f'aria-label="{html.escape(title)}" style="display:block;padding:0 8px">{"".join(parts)}</svg>'
+        parts.append(_text(12, TOP + up / 2, y_label, "middle", transform=f"rotate(-90 12 {TOP + up / 2})"))
+    style = "display:block;padding:0 8px"
+    return svg.document(
+        parts, (WIDTH, HEIGHT), width="100%", font_family="sans-serif", role="img", aria_label=title, style=style
     )
 
 
@@ -74,16 +73,9 @@ def _ticks(low: float, high: float) -> list[float]:
     return [float(k * step) for k in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
 
 
-def _text(x: float, y: float, words: str, anchor: str, size: int = 11, extra: str = "") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{INK}" {extra}>'
-        f"{html.escape(words)}</text>"
-    )
+def _text(x: float, y: float, words: str, anchor: str, size: int = 11, transform: str | None = None) -> str:
+    return svg.text(words, x, y, text_anchor=anchor, font_size=size, fill=INK, transform=transform)
 
 
-def _line(x0: float, y0: float, x1: float, y1: float) -> str:
-    return f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="{GRID}" stroke-width="0.6"/>'
-
-
-def _curve(points: str, color: str, style: str) -> str:
-    return f'<polyline points="{points}" fill="none" stroke="{color}" clip-path="url(#area)" {style}/>'
+def _curve(places: list[tuple[float, float]], color: str, **style: object) -> str:
+    return svg.polyline(places, fill="none", stroke=color, clip_path="url(#area)", **style)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from turgor.record import svg
 from turgor.viewer.draw.color_values import BANDS, NONE, Kind, Range, band_colors, ramp
 
 if TYPE_CHECKING:
@@ -42,32 +43,29 @@ def legend_of(painter: Painter) -> str:
     note = f"; {grey} {html.escape(kind.none)}" if painter.grey else ""
     if not texts:
         note = ": nothing here has it"
+    parts = [*_bar(painter.banded), *_scale(texts)]
     return (
         '<div style="padding:0.3em 1em 0.2em 1em;font-size:0.85em">'
         f"<div><b>{html.escape(kind.title)}</b> ({html.escape(unit)}){note}</div>"
-        f'<svg viewBox="0 0 {WIDTH + 2 * MARGIN} {HEIGHT + 24}" style="width:100%;display:block">'
-        f"{_bar(painter.banded)}{_scale(texts)}</svg></div>"
+        f"{svg.document(parts, (WIDTH + 2 * MARGIN, HEIGHT + 24), style='width:100%;display:block')}</div>"
     )
 
 
-def _bar(banded: bool) -> str:
+def _bar(banded: bool) -> list[str]:
     colors = band_colors()[:BANDS] if banded else ramp(np.linspace(0.0, 1.0, CONTINUOUS))
     wide = WIDTH / len(colors)
-    return "".join(
-        f'<rect x="{MARGIN + k * wide:.2f}" y="2" width="{wide + 0.3:.2f}" height="{HEIGHT}" fill="{_code(color)}"/>'
-        for k, color in enumerate(colors.tolist())
-    )
+    return [
+        svg.rect(MARGIN + k * wide, 2, wide + 0.3, HEIGHT, fill=_code(color)) for k, color in enumerate(colors.tolist())
+    ]
 
 
-def _scale(texts: list[str]) -> str:
+def _scale(texts: list[str]) -> list[str]:
     parts = []
-    for k, text in enumerate(texts):
-        x = f"{MARGIN + k * WIDTH / (TICKS - 1):.1f}"
-        parts.append(f'<line x1="{x}" x2="{x}" y1="{HEIGHT + 2}" y2="{HEIGHT + 6}" stroke="currentColor"/>')
-        parts.append(
-            f'<text x="{x}" y="{HEIGHT + 18}" text-anchor="middle" font-size="11" fill="currentColor">{text}</text>'
-        )
-    return "".join(parts)
+    for k, words in enumerate(texts):
+        x = MARGIN + k * WIDTH / (TICKS - 1)
+        parts.append(svg.line(x, HEIGHT + 2, x, HEIGHT + 6, stroke="currentColor"))
+        parts.append(svg.text(words, x, HEIGHT + 18, text_anchor="middle", font_size=11, fill="currentColor"))
+    return parts
 
 
 def _code(color: list[float]) -> str:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from turgor.model.rotations import quaternion_of
 from turgor.output.frame import Frame, Layout, WallLayout, WallPose
+from turgor.record.camera import VIEW_ANGLE, camera_place, scene_points
 from turgor.record.look import Look, base_colors
-from turgor.record.stage import VIEW_ANGLE, camera_place, scene_points
 from turgor.viewer.draw.skins import Skin, body_skins, joined, upright
 
 __all__ = ["Node", "Stage", "View", "view_of"]

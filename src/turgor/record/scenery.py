@@ -1,4 +1,4 @@
-"""What stands around the bodies in a 3D picture: window, lights, camera, floor, container, shadows."""
+"""What stands around the bodies in a 3D picture: window, lights, floor, container, shadows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ import numpy.typing as npt
 from turgor.errors import SceneError
 from turgor.output.frame import Frame, Layout, WallLayout, WallPose
 from turgor.record import look as looks
-from turgor.record.look import Look, Picture
+from turgor.record.look import Look, Pixels
 from turgor.record.shadow import LIGHT, PIXELS, SurfaceSamples, shadow_picture
 
-__all__ = ["Floor", "Glass", "camera_place", "open_plotter", "read_pixels", "scene_points"]
+__all__ = ["Floor", "Glass", "make_samples", "make_walls", "open_plotter", "read_pixels"]
 
 FloatArray = npt.NDArray[np.float64]
-VIEW_ANGLE = 26.0  # degrees, vertical; narrow, so that balls at the border stay round
-MARGIN = 0.78  # part of the picture that the scene may fill
 LIFT = 0.002  # distance of a shadow from its plane, in scene radii
 
 
@@ -56,7 +54,7 @@ def _choose_window() -> None:
     )
 
 
-def read_pixels(plotter: Any) -> Picture:
+def read_pixels(plotter: Any) -> Pixels:
     """What the window shows, (height, width, 3)."""
     from vtkmodules.util.numpy_support import vtk_to_numpy
     from vtkmodules.vtkRenderingCore import vtkWindowToImageFilter
@@ -71,38 +69,6 @@ def read_pixels(plotter: Any) -> Picture:
     width, height, _ = image.GetDimensions()
     pixels = vtk_to_numpy(image.GetPointData().GetScalars())  # type: ignore[no-untyped-call]
     return np.array(pixels.reshape(height, width, 3)[::-1])
-
-
-def scene_points(layout: Layout, frame: Frame) -> FloatArray:
-    """Points (n, 3) that the camera must show: bodies, their feet on the ground, a container that turns."""
-    bodies = np.nan_to_num(np.asarray(frame.positions, np.float64))
-    parts = [bodies]
-    for wall, pose in zip(layout.walls, frame.walls, strict=True):
-        if wall.kind == "container":
-            half = np.array(wall.size) / 2
-            corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
-            parts.append(corners @ pose.rotation.T * 1.12 + pose.position)
-        elif (normal := pose.rotation @ np.array(wall.normal))[2] > 0.5:
-            parts.append(bodies - ((bodies - pose.position) @ normal)[:, None] * normal)
-    points = np.concatenate(parts)
-    return points if len(points) else np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]])
-
-
-def camera_place(points: FloatArray, look: Look) -> tuple[FloatArray, FloatArray]:
-    """(eye, target) of a camera that sees all points, as near as possible, with the scene in the middle."""
-    azimuth, elevation = np.radians(look.view)
-    back = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
-    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
-    axes = np.stack([right, np.cross(back, right), back])
-    reach = MARGIN * np.tan(np.radians(VIEW_ANGLE / 2)) * np.array([look.size[0] / look.size[1], 1.0])
-    target = (points.min(axis=0) + points.max(axis=0)) / 2
-    distance = 1.0
-    for _ in range(6):  # |screen| <= reach · (distance − depth) for every point; then move to the middle of the screen
-        local = (points - target) @ axes.T
-        distance = max(float((np.abs(local[:, :2]) / reach + local[:, 2:]).max()), 1e-6)
-        screen = local[:, :2] / (distance - local[:, 2:] + 1e-9)
-        target = target + (screen.min(axis=0) + screen.max(axis=0)) / 2 * distance @ axes[:2]
-    return target + back * distance / look.zoom, target
 
 
 class _Shadow:
@@ -185,8 +151,8 @@ def _round_length(length: float) -> float:
     return float(power * min((1, 2, 5, 10), key=lambda part: abs(np.log(part * power / length))))
 
 
-def _checker(reach: float, step: float, middle: FloatArray) -> Picture:
-    """Picture of the floor; tiles have the side `step`, and 0 is a corner of one."""
+def _checker(reach: float, step: float, middle: FloatArray) -> Pixels:
+    """The picture on the floor; tiles have the side `step`, and 0 is a corner of one."""
     size = 1024
     axis = (np.arange(size) + 0.5) / size * 2 - 1
     u, v = np.meshgrid(axis, axis)

@@ -1,21 +1,20 @@
-"""Where frames go. The ending of a path picks the sink; `check_path` finds bad paths before any work is done."""
+"""The file formats: the ending of a path picks the sink; `check_path` finds bad paths before any work is done."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any
 
 import numpy as np
 
 from turgor.errors import SceneError
-from turgor.output.frame import Frame, Layout
+from turgor.output.frame import Layout
+from turgor.record.file_sink import FileSink
 
-__all__ = ["ENDINGS", "BaseSink", "Sink", "check_path", "open_sink", "replacing", "scratch"]
+__all__ = ["ENDINGS", "check_path", "open_sink"]
 
 PICTURE = ("pyvista", "PIL")
 #: ending -> (class that writes it, packages it needs, pip name that brings them)
@@ -26,52 +25,6 @@ ENDINGS: dict[str, tuple[str, tuple[str, ...], str]] = {
     ".gif": ("video.GifSink", (*PICTURE, "imageio_ffmpeg"), "turgor[render]"),
     ".png": ("video.PngSink", PICTURE, "turgor[render]"),
 }
-
-
-@runtime_checkable
-class Sink(Protocol):
-    """Takes the frames of one simulation, in order."""
-
-    def add(self, frame: Frame) -> None:
-        """Takes one frame."""
-
-    def close(self, success: bool = True) -> None:
-        """Finishes the file. `success=False`: the run failed; a file that is useless when cut short is removed."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None: ...
-
-
-class BaseSink:
-    """What all sinks share: the context manager, and one check of the frame's shape."""
-
-    def __init__(self, path: Path, layout: Layout) -> None:
-        self.path = path
-        self.layout = layout
-        self.frames = 0  # number of frames taken so far
-
-    def add(self, frame: Frame) -> None:
-        expected = (self.layout.vertices, self.layout.dim)
-        if np.shape(frame.positions) != expected:
-            raise SceneError(
-                f"{self.path}: frame {frame.index} has positions of shape {np.shape(frame.positions)} where the layout "
-                f"says {expected}; every frame must come from the simulation the file was opened for."
-            )
-        self._add(frame)
-        self.frames += 1
-
-    def _add(self, frame: Frame) -> None:
-        raise NotImplementedError
-
-    def close(self, success: bool = True) -> None:
-        raise NotImplementedError
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        self.close(success=kind is None)
 
 
 def check_path(path: str | Path) -> Path:
@@ -105,7 +58,7 @@ def _check_pattern(path: Path) -> None:
         raise SceneError(f"{path}: '%' is for numbered pictures only, as in frame_%04d.png; rename the file.")
 
 
-def open_sink(path: str | Path, layout: Layout, *, fps: float | None = None, **options: Any) -> Sink:
+def open_sink(path: str | Path, layout: Layout, *, fps: float | None = None, **options: Any) -> FileSink:
     """A sink for the ending of `path` (see `ENDINGS`).
 
     fps: pictures per second of a video; default: the layout's, which is real time.
@@ -120,7 +73,7 @@ def open_sink(path: str | Path, layout: Layout, *, fps: float | None = None, **o
     if ending in (".mp4", ".gif"):
         options["fps"] = float(fps or layout.fps)
     try:
-        opened: Sink = sink(path, layout, **options)
+        opened: FileSink = sink(path, layout, **options)
     except TypeError as error:
         if "unexpected keyword" not in str(error):
             raise
@@ -128,19 +81,3 @@ def open_sink(path: str | Path, layout: Layout, *, fps: float | None = None, **o
             f"{path}: {str(error).split(') ')[-1]}; see turgor.record.open_sink for the options."
         ) from None
     return opened
-
-
-def scratch(path: Path) -> Path:
-    """A name beside `path` for unfinished work, with the same ending; a fixed one, so that leftovers never pile up."""
-    return path.with_name(f".{path.stem}.part{path.suffix}")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Gives a scratch file beside `path`; it replaces `path` in one move at the end, or vanishes on an error."""
-    temporary = scratch(path)
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
