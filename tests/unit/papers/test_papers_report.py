@@ -199,9 +199,9 @@ def test_without_the_render_extra_the_command_says_how_to_install_it(tmp_path: P
 SMALL = """
 import os, signal, sys
 from turgor.cli.app import execute
-from turgor.papers import report
-from turgor.papers.blocks import Text
-from turgor.papers.item import Item
+from turgor.papers.report import report
+from turgor.papers.report.blocks import Text
+from turgor.papers.report.item import Item
 
 def run(quick):
     print("a library talks")
