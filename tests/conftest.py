@@ -1,4 +1,4 @@
-"""What all tests share: hypothesis profiles, GPU tests that are skipped without a GPU, the record of requirements."""
+"""What all tests share: hypothesis profiles, GPU tests that are skipped without a GPU, the judge of requirements."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from common.requirement_marks import PROPERTY, Recorder
+from common.requirement_marks import PROPERTY, Judge
 
 # A first run compiles kernels, so no deadline. Under CI examples are the same every time; at home they are fresh.
 settings.register_profile("home", deadline=None)
@@ -17,7 +17,7 @@ settings.load_profile("ci" if os.environ.get("CI", "").lower() in ("1", "true", 
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # a worker of xdist sends its reports here
-        config.pluginmanager.register(Recorder(config), "requirements")
+        config.pluginmanager.register(Judge(config), "requirements")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from playwright.sync_api import Browser
 
-from common.chromium import CHROMIUM, Visitor, ask, chromium, colourful, listen
+from common.chromium import CHROMIUM, Visitor, ask, colourful, listen
 from common.visitor import soak
 from turgor import Gas, Scene, Springs, gallery, shapes
 from turgor.viewer.page.playground import Playground
@@ -23,9 +20,7 @@ if CHROMIUM is None:
     pytest.skip("no Chromium on this machine (tools/browser installs one)", allow_module_level=True)
 pytestmark = pytest.mark.req("X8")
 
-EXE = shutil.which("turgor", path=str(Path(sys.executable).parent)) or "turgor"
 FRAME = 1.0 / 60.0  # s
-END_SECONDS = 2.0  # s: how long Ctrl-C may take
 HOLDS = 1.5  # pixels: where the page and the server may differ about the pointer
 
 
@@ -63,12 +58,6 @@ def weightless(build: Callable[[Scene], None]) -> Scene:
     scene = Scene(dim=2 if build is flat else 3, gravity=0, name="weightless", description="One body alone in space.")
     build(scene)
     return scene
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """The same scenes on the CPU and on an NVIDIA GPU (X6): they agree, and a GPU repeats itself bit for bit.
 
-Needs NumPy and Warp only, so that it also runs as a plain script where there is no pytest: `python tests/test_gpu.py`.
+Needs NumPy and Warp only, so that it also runs as a plain script where there is no pytest:
+`PYTHONPATH=src:tests python tests/gpu/test_gpu.py`.
 Tolerances: positions after 30 frames (6 for chaotic scenes) of fixed substeps differ by at most 1e-4 m (single) or
 1e-10 m (double) for bodies of a metre. The CPU scatters forces and the GPU gathers them, so sums are rounded in another
 order.
@@ -10,7 +11,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import traceback
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ except ImportError:  # a bare machine: run as a script
     pytest = None
 
 import turgor
+from support.plain_checks import run_checks, title
 from turgor import Gas, Springs, UnstableError, shapes
 
 TOLERANCE = {"single": 1e-4, "double": 1e-10}
@@ -228,10 +229,6 @@ CHECKS = [
 ]
 
 
-def title(check, *arguments):
-    return " ".join([check.__name__.removeprefix("check_").replace("_", " "), *map(str, arguments)])
-
-
 if pytest is not None:
 
     @pytest.mark.gpu
@@ -240,21 +237,6 @@ if pytest is not None:
     def test_gpu(check):
         function, *arguments = check
         function(*arguments)
-
-
-def run_checks(checks) -> int:
-    """Run checks, one line each; the number of failures is the exit code."""
-    failures = 0
-    for check, *arguments in checks:
-        try:
-            check(*arguments)
-            print(f"PASS {title(check, *arguments)}", flush=True)
-        except Exception as error:
-            failures += 1
-            print(f"FAIL {title(check, *arguments)}: {type(error).__name__}: {error}", flush=True)
-            traceback.print_exc(limit=-3)
-    print(f"{len(checks) - failures} of {len(checks)} passed")
-    return failures
 
 
 if __name__ == "__main__":

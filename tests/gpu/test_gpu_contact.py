@@ -2,7 +2,7 @@
 
 Contacts are solved all at once on a GPU and one after another on the CPU, so single paths differ; what is compared is
 what does not depend on the order: conserved quantities, penetration, heights and energies of many bodies.
-Runs as a plain script too: `python tests/test_gpu_contact.py`.
+Runs as a plain script too: `PYTHONPATH=src:tests python tests/gpu/test_gpu_contact.py`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ except ImportError:  # a bare machine: run as a script
     pytest = None
 
 import turgor
+from support.plain_checks import run_checks, title
 from turgor import Gas, Springs, gallery, shapes
-
-from test_gpu import run_checks, title  # isort: skip
 
 
 def collision(kind, contact="features", precision="single"):

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from support.play_helpers import page
+from support.program import EXE
 
-EXE = shutil.which("turgor", path=str(Path(sys.executable).parent)) or "turgor"
 pytestmark = pytest.mark.req("X8")
 
 

@@ -3,62 +3,37 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-import tomllib
-from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from common.chromium import chromium
+from support.films import film, pictures
+from support.waiting import until
 from turgor import Scene, SceneError, Simulation, gallery
 from turgor.viewer.export.files import CancelledError, export
 from turgor.viewer.export.standalone import standalone_html
-from turgor.viewer.page.playground import Playground
-from turgor.viewer.page.tabs.keep import KeepPanel, file_name, scene_file
+from turgor.viewer.page.tabs.keep import file_name, scene_file
 from turgor.viewer.world.recording import Recording
 
-imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
+pytest.importorskip("imageio_ffmpeg")
 pytest.importorskip("pyvista")
 pytestmark = pytest.mark.req("X8", "X9")
 
 SMALL = (320, 180)
-PATIENCE = 120_000  # ms for the browser: it draws without a GPU, and tests may share the processor
-
-
-def film(name: str, frames: int, keep: Any = lambda k: True) -> Recording:
-    """The frames of a gallery scene for which `keep` of their number holds."""
-    sim = Simulation(gallery.load(name))
-    recording = Recording(sim.layout)
-    for number in range(frames):
-        if number:
-            sim.step()
-        if keep(number):
-            recording.add(sim.frame())
-    return recording
 
 
 @pytest.fixture(scope="module")
 def drop() -> Recording:
     """1 s of a falling disc, 60 frames/s."""
     return film("drop-2d", 61)
-
-
-@pytest.fixture
-def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which temporary folders are made."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return tmp_path
 
 
 def workers(folder: Path) -> list[int]:
@@ -72,15 +47,6 @@ def workers(folder: Path) -> list[int]:
             except OSError:
                 continue
     return found
-
-
-def pictures(content: bytes, tmp_path: Path) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """What ffmpeg finds in a video: about it, and its pictures."""
-    (tmp_path / "read.mp4").write_bytes(content)
-    reader = imageio_ffmpeg.read_frames(str(tmp_path / "read.mp4"))
-    about = next(reader)
-    width, height = about["size"]
-    return about, [np.frombuffer(data, np.uint8).reshape(height, width, 3) for data in reader]
 
 
 def blue_row(picture: np.ndarray) -> float:
@@ -249,59 +215,6 @@ def test_nothing_is_left_when_the_playground_is_killed(private):
 # page ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as one:
-        yield one
-
-
-@pytest.mark.parametrize("name", ["drop-2d"])
-def test_page_plays_offline(name, browser, private, tmp_path):
-    content = export(film(name, 61, lambda number: number % 3 == 0), "html", options={"title": "A <drop> & more"})
-    assert not list(private.iterdir())
-    assert len(content) < 3_000_000
-    path = tmp_path / "film.html"
-    path.write_bytes(content)
-    context = browser.new_context(viewport={"width": 256, "height": 192}, offline=True)
-    context.set_default_timeout(PATIENCE)
-    asked: list[str] = []
-    complaints: list[str] = []
-
-    def gate(route: Any) -> None:
-        asked.append(route.request.url)
-        if route.request.url.startswith(("file:", "data:", "blob:")):
-            route.continue_()
-        else:
-            route.abort()
-
-    context.route("**/*", gate)
-    page = context.new_page()
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(path.as_uri())
-    assert page.title() == "A <drop> & more"
-    page.locator("input[value='1x']").first.wait_for()  # the player's bar
-    page.add_style_tag(content=".mantine-Notifications-root { display: none }")  # viser's word on drawing without a GPU
-    rows: list[float] = []
-    deadline = time.monotonic() + PATIENCE / 1000
-    while len(rows) < 2 or max(rows) - min(rows) < 10:  # pixels: the body falls, and falls again
-        assert time.monotonic() < deadline, f"nothing moves: the body is at {rows}"
-        page.wait_for_timeout(150)
-        rows += middle_row(page.screenshot(clip={"x": 0, "y": 0, "width": 256, "height": 150}))
-    context.close()
-    assert asked == [path.as_uri()]
-    assert complaints == []
-
-
-def middle_row(shot: bytes) -> list[float]:
-    """Where the coloured body is in a screenshot; nothing while there is none."""
-    from PIL import Image
-
-    rgb = np.asarray(Image.open(BytesIO(shot)).convert("RGB")).astype(int)
-    places = np.argwhere(rgb.max(axis=2) - rgb.min(axis=2) > 60)
-    return [float(places.mean(axis=0)[0])] if len(places) > 200 else []
-
-
 def test_a_page_that_is_too_large_is_refused(drop):
     with pytest.raises(SceneError, match=r"more than 1 MB; record no more than about 0\.\d s, or download a video"):
         standalone_html(film("five-balls", 40), "x", max_bytes=1_000_000)
@@ -365,27 +278,8 @@ def test_names_of_downloads_are_harmless():
 # panel --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def playground() -> Iterator[tuple[Playground, KeepPanel]]:
-    """A playground with its Keep panel."""
-    with Playground(gallery.load("drop-2d"), port=0) as opened:
-        panel = next((panel for panel in opened.panels if isinstance(panel, KeepPanel)), None)
-        if panel is None:
-            with opened.server.gui.add_folder("Keep"):
-                panel = KeepPanel(opened)
-        yield opened, panel
-        panel.close()
-
-
-def until(condition: Any, seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
-
-
-def test_record_replay_and_live(playground):
-    opened, panel = playground
+def test_record_replay_and_live(keeping):
+    opened, panel = keeping
     shown: list[float] = []
     opened.on_show(lambda frame: shown.append(frame.time))
     opened.do(panel.record)
@@ -404,8 +298,8 @@ def test_record_replay_and_live(playground):
     until(lambda: shown[-1] > waiting)
 
 
-def test_touching_the_world_ends_the_replay(playground):
-    opened, panel = playground
+def test_touching_the_world_ends_the_replay(keeping):
+    opened, panel = keeping
     opened.do(panel.record)
     until(lambda: panel.recording is not None and len(panel.recording) > 5)
     opened.do(panel.replay)
@@ -414,8 +308,8 @@ def test_touching_the_world_ends_the_replay(playground):
     until(lambda: not opened.replaying)
 
 
-def test_another_scene_ends_the_recording_and_cannot_replay_it(playground):
-    opened, panel = playground
+def test_another_scene_ends_the_recording_and_cannot_replay_it(keeping):
+    opened, panel = keeping
     opened.do(panel.record)
     until(lambda: panel.recording is not None and len(panel.recording) > 5)
     opened.do(opened.open, gallery.load("jelly-2d"))
@@ -435,8 +329,8 @@ def test_another_scene_ends_the_recording_and_cannot_replay_it(playground):
     assert not opened.replaying
 
 
-def test_closing_cancels_the_export(playground, private):
-    opened, panel = playground
+def test_closing_cancels_the_export(keeping, private):
+    opened, panel = keeping
     opened.do(panel.record)
     until(lambda: panel.recording is not None and panel.recording.duration > 0.5)
     opened.do(panel.stop)
@@ -446,55 +340,3 @@ def test_closing_cancels_the_export(playground, private):
     panel.close()
     assert workers(private) == []
     assert not list(private.iterdir())
-
-
-def test_everything_can_be_downloaded_in_a_browser(playground, browser, tmp_path):
-    opened, panel = playground
-    context = browser.new_context(viewport={"width": 700, "height": 1000}, accept_downloads=True)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
-    page.goto(opened.url)
-    tab = page.get_by_role("tab", name="Keep")
-    page.get_by_text("Connected").or_(tab).first.wait_for()
-    if tab.count():
-        tab.click()
-
-    def press(label: str) -> None:
-        page.get_by_role("button", name=label, exact=True).click()
-
-    def fetch(label: str) -> tuple[str, bytes]:
-        with page.expect_download() as waiting:
-            press(label)
-        download = waiting.value
-        download.save_as(tmp_path / "fetched")
-        return download.suggested_filename, (tmp_path / "fetched").read_bytes()
-
-    press("Record")
-    until(lambda: panel.recording is not None and panel.recording.duration > 0.6)
-    press("Stop")
-    until(lambda: panel.recording.ended)
-    page.get_by_text(re.compile(r"Recorded: \d\.\d s, \d+ frames, 0\.\d of 256 MiB")).wait_for()
-
-    from PIL import Image
-
-    name, content = fetch("Take picture")
-    assert re.fullmatch(r"drop-2d-\d+\.\d\ds\.png", name)
-    with Image.open(BytesIO(content)) as image:
-        assert min(image.size) > 200
-        assert len(image.convert("RGB").getcolors(1 << 24)) > 10
-    name, content = fetch("Scene (.toml)")
-    assert name == "drop-2d.toml"
-    assert tomllib.loads(content.decode())["name"] == "drop-2d"
-    name, content = fetch("Video (.mp4)")
-    assert name == "drop-2d.mp4"
-    about, seen = pictures(content, tmp_path)
-    assert about["size"] == (1280, 720)
-    assert len(seen) == int(panel.recording.duration * 30 + 1e-6) + 1
-    assert fetch("Trajectory (.vtkhdf)")[1].startswith(b"\x89HDF")
-    assert b"<title>drop-2d</title>" in fetch("Page (.html)")[1]
-
-    press("Replay")
-    until(lambda: opened.replaying)
-    press("Live")
-    until(lambda: not opened.replaying)
-    context.close()

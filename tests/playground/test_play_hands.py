@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-import trimesh
 
 import turgor
-from common.chromium import chromium
+from support.waiting import until
 from turgor import gallery, shapes
 from turgor.errors import SceneError
 from turgor.scene.data import SoftBody
 from turgor.viewer.page.playground import Playground
-from turgor.viewer.page.tabs import order
 from turgor.viewer.page.tabs.add import HandsPanel
 from turgor.viewer.world.newcomers import FLAT, SOLID, add_shape, common_size, made
 from turgor.viewer.world.world import World
 
 pytestmark = pytest.mark.req("A9", "X8")
-
-
-def until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    return condition()
 
 
 def boxes(world: World) -> dict[str, tuple[Any, Any]]:
@@ -92,11 +81,10 @@ def test_a_letter_is_one_letter() -> None:
 
 
 @pytest.fixture
-def playground(monkeypatch: pytest.MonkeyPatch) -> Iterator[Playground]:
-    monkeypatch.setattr(order, "TABS", (("Hands", HandsPanel),))
-    with Playground(gallery.load("hanging-ball"), port=0) as one:
-        assert until(lambda: one.stage is not None)
-        yield one
+def playground(open_playground: Callable[..., Playground]) -> Playground:
+    opened = open_playground("hanging-ball", Hands=HandsPanel)
+    until(lambda: opened.stage is not None)
+    return opened
 
 
 def click(playground: Playground, name: str, vertex: int, modifier: str | None) -> None:
@@ -119,49 +107,3 @@ def test_shift_click_pins_and_frees_a_point(playground: Playground) -> None:
     playground.do(panel._unpin_all)  # type: ignore[attr-defined]
     assert until(lambda: panel._state.content == "")  # type: ignore[attr-defined]
     assert until(lambda: world.sim["ball"].positions[:, 2].max() < 1.5)  # it has fallen
-
-
-def test_add_and_upload_in_a_browser(playground: Playground, tmp_path: Path) -> None:
-    panel: Any = playground.panels[0]
-    world = playground.world
-    good, shell = tmp_path / "good.obj", trimesh.creation.icosphere(subdivisions=2, radius=30.0)
-    shell.export(good)
-    opened = shell.copy()
-    opened.update_faces(np.arange(len(shell.faces)) > 0)
-    opened.export(tmp_path / "open.stl")
-    (tmp_path / "words.obj").write_text("this is not a mesh\n")
-    (tmp_path / "empty.ply").write_text("")
-    with chromium() as browser:
-        page = browser.new_page(viewport={"width": 1000, "height": 1000})
-        page.goto(playground.url)
-        page.get_by_role("button", name="Add", exact=True).click(timeout=60_000)
-        assert until(lambda: "ball-1" in world.sim.names)
-
-        def upload(path: Path) -> str:
-            before = panel.verdict
-            with page.expect_file_chooser() as chooser:
-                page.get_by_text("Upload .obj").click()
-            chooser.value.set_files(path)
-            until(lambda: panel.verdict != before, 20.0)
-            return str(panel.verdict)
-
-        assert "is fine" in upload(good)
-        assert until(lambda: "mesh-1" in world.sim.names)
-        assert np.ptp(world.scene["mesh-1"].positions, axis=0).max() == pytest.approx(1.0, rel=0.01)  # type: ignore[union-attr]
-        names = list(world.sim.names)
-        assert "Not added" in upload(tmp_path / "words.obj")
-        assert "hole" in upload(tmp_path / "open.stl")
-        # an empty file never comes to the panel: the gate of uploads refuses it
-        with page.expect_file_chooser() as chooser:
-            page.get_by_text("Upload .obj").click()
-        chooser.value.set_files(tmp_path / "empty.ply")
-        page.get_by_text("the file is empty").wait_for(timeout=20_000)
-        assert world.sim.names == names
-        page.get_by_label("Close holes").click()
-        assert "was repaired" in upload(tmp_path / "open.stl")
-        assert until(lambda: "mesh-2" in world.sim.names)
-        page.get_by_role("button", name="Remove it").click()
-        assert until(lambda: "mesh-2" not in world.sim.names)
-        start = world.sim.time
-        assert until(lambda: world.sim.time > start + 0.2)
-        assert world.sim.finite

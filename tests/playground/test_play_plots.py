@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import pytest
 
-from common.chromium import chromium
 from turgor import gallery
 from turgor.viewer.draw.diagram import diagram
-from turgor.viewer.page.playground import Playground
-from turgor.viewer.page.tabs import order
-from turgor.viewer.page.tabs.plots import PlotsPanel
 from turgor.viewer.world.meter import Meter
 from turgor.viewer.world.series import ENERGIES, Ring, Series
 from turgor.viewer.world.world import World
 
 pytestmark = pytest.mark.req("D8", "X8")
-
-
-def until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    return condition()
 
 
 def test_a_ring_keeps_the_last_seconds_in_order() -> None:
@@ -120,40 +107,3 @@ def test_a_path_is_drawn_in_order_with_ticks_and_a_dot_at_its_end() -> None:
     assert "<circle" in picture
     still = diagram("still", "V", "p", np.full(3, 2.0), np.full(3, 5.0))  # at rest: no division by zero
     assert "nan" not in still
-
-
-@pytest.fixture
-def playground(monkeypatch: pytest.MonkeyPatch) -> Iterator[Playground]:
-    monkeypatch.setattr(order, "TABS", (("Plots", PlotsPanel),))
-    with Playground(gallery.load("hanging-ball"), port=0) as one:
-        yield one
-
-
-def test_plots_in_a_browser(playground: Playground) -> None:
-    panel: Any = playground.panels[0]
-    with chromium() as browser:
-        page = browser.new_page(viewport={"width": 1000, "height": 1000})
-        errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(playground.url)
-        page.locator(".uplot").nth(1).wait_for(timeout=60_000)
-        assert page.locator(".uplot").count() == 2  # energy, volume and pressure
-        drawn = (
-            "() => Object.values(window.__viserTestpoints.uplots).map("
-            "u => [u.chart.data.length, u.chart.data[0].length, u.chart.series.slice(1).map(s => s.label)])"
-        )
-        assert until(lambda: all(count > 5 for _, count, _ in page.evaluate(drawn)))
-        assert page.evaluate(drawn)[0][2] == list(ENERGIES)
-        page.get_by_label("with losses and work").click()
-        assert until(lambda: playground.world.ledger)
-        assert until(lambda: any(lines == 8 for lines, _, _ in page.evaluate(drawn)))
-        assert until(lambda: len(panel.series.energy) > 3)
-        assert np.isfinite(panel.series.energy.columns()[6]).all()  # dissipated
-        page.get_by_label("p–V diagram").click()
-        page.locator("svg[role=img] polyline").nth(1).wait_for(state="attached", timeout=20_000)
-        page.get_by_label("Frame time").click()
-        assert until(lambda: page.locator(".uplot").count() == 3)
-        playground.do(playground.open, gallery.load("drop-2d"))
-        assert until(lambda: "(m²)" in page.locator("svg[role=img]").inner_html())
-        assert until(lambda: 0 < panel.series.gas.columns()[0].max() < 10.0)
-        assert not errors

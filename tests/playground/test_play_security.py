@@ -19,7 +19,8 @@ import viser
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from support.play_helpers import PROTOCOL, drain, exchange, get, guarded, page, pages, until
+from support.play_helpers import PROTOCOL, drain, exchange, get, guarded, page, pages
+from support.waiting import until
 from turgor.cli.play import play
 from turgor.errors import SceneError
 from turgor.viewer.server import gate as gates

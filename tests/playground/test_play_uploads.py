@@ -20,7 +20,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from support import ugly_meshes
-from support.play_helpers import PROTOCOL, until
+from support.play_helpers import PROTOCOL
+from support.waiting import until
 from turgor import shapes
 from turgor.errors import MeshError
 from turgor.scene import Gas, Scene

@@ -1,20 +1,16 @@
-"""The tab "View" of the playground: overlays and colours by value, on the real server and in a real browser."""
+"""The tab "View" of the playground: overlays and colours by value, on the real server."""
 
 from __future__ import annotations
 
-import io
 import re
-import threading
-import time
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import turgor
-from common.chromium import chromium
+from support.playgrounds import balls
+from support.waiting import until
 from turgor import gallery
 from turgor.viewer.draw.arrows import HEAD_LENGTH, MOST, RED, chosen_vertices, outward_normals
 from turgor.viewer.draw.color_values import BANDS, KINDS, Range, band_colors, band_of
@@ -22,87 +18,7 @@ from turgor.viewer.draw.legend import numbers
 from turgor.viewer.draw.overlays import CONTACT_NORMAL
 from turgor.viewer.draw.skins import upright
 from turgor.viewer.draw.stage import rgb
-from turgor.viewer.page.playground import Playground
-from turgor.viewer.page.tabs import order
-from turgor.viewer.page.tabs.view import OVERLAYS, SEE_THROUGH, ViewPanel
-
-SECONDS = 20.0  # to wait for what must come; the machine may be busy
-
-
-class Page:
-    """A playground with the tab, its world paused at the beginning."""
-
-    def __init__(self, scene: turgor.Scene) -> None:
-        self.playground = Playground(scene, port=0)
-        self.panel = next(panel for panel in self.playground.panels if isinstance(panel, ViewPanel))
-        self.playground.world.playing = False
-        self.do(self.playground.world.reset)
-
-    def do(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Run on the world's thread, and wait until it is done and shown."""
-        done, result = threading.Event(), []
-
-        def job() -> None:
-            try:
-                result.append(function(*arguments))
-            finally:
-                done.set()
-
-        self.playground.do(job)
-        assert done.wait(SECONDS)
-        self.wait(lambda: self.playground._shown == self.playground.world.state)
-        return result[0] if result else None
-
-    def wait(self, condition: Callable[[], Any]) -> None:
-        end = time.monotonic() + SECONDS
-        while not condition():
-            assert time.monotonic() < end, "it did not come"
-            time.sleep(0.01)
-
-    def run(self, frames: int) -> None:
-        for _ in range(frames):
-            self.do(self.playground.world.step_once)
-
-    def set(self, box: Any, value: Any) -> None:
-        """As a person would; the callback runs in a thread of viser's, and what it does is waited for."""
-        box.value = value
-        self.do(self.panel._apply)
-
-    def show(self, key: str, value: bool = True) -> None:
-        self.set(self.panel.toggles[key], value)
-
-    def node(self, name: str) -> Any:
-        return self.playground.server.scene._handle_from_node_name.get(name)
-
-    def nodes(self) -> set[str]:
-        names = self.playground.server.scene._handle_from_node_name
-        return {name for name in names if name.startswith(("/overlay", "/color"))}
-
-
-@pytest.fixture
-def open_page(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any], Page]]:
-    monkeypatch.setattr(order, "TABS", (("View", ViewPanel),))
-    opened: list[Page] = []
-
-    def make(scene: Any) -> Page:
-        opened.append(Page(gallery.load(scene) if isinstance(scene, str) else scene))
-        return opened[-1]
-
-    yield make
-    for page in opened:
-        page.playground.close()
-
-
-def balls(dim: int = 3, gap: float = 0.1, **options: Any) -> turgor.Scene:
-    """Two balls without weight; `left` flies, `right` stands still."""
-    scene = turgor.Scene(dim=dim, gravity=(0,) * dim, **options)
-    shape = turgor.shapes.icosphere(radius=0.4, subdivisions=2) if dim == 3 else turgor.shapes.circle(radius=0.4)
-    for name, side in (("left", -1), ("right", 1)):
-        scene.add_soft_body(
-            shape, name=name, at=(side * (0.4 + gap / 2), *(0,) * (dim - 1)), gas=turgor.Gas(gauge=100.0 + 50 * side),
-            velocity=(-3.0 * (side < 0), *(0,) * (dim - 1)), color=(0.6, 0.6, 0.62),
-        )  # fmt: skip
-    return scene
+from turgor.viewer.page.tabs.view import OVERLAYS, SEE_THROUGH
 
 
 @pytest.mark.req("A8", "D7")
@@ -303,7 +219,7 @@ def test_contact_points_are_those_of_the_simulation(open_page: Any, name: str) -
     np.testing.assert_allclose((normals[:, 1] - normals[:, 0]) / (CONTACT_NORMAL * radius), found.normals, atol=1e-3)
     page.playground.replaying = True
     page.playground.do(page.panel._show, page.playground.world.frame())
-    page.wait(lambda: not page.node("/overlay-contacts").visible)  # a recording has no contacts
+    until(lambda: not page.node("/overlay-contacts").visible)  # a recording has no contacts
 
 
 @pytest.mark.req("B19")
@@ -387,9 +303,9 @@ def test_wireframe_see_through_shadows_and_texture(open_page: Any) -> None:
     painted = len(playground.stage.nodes)
     assert painted > 1
     panel.texture.value = False
-    page.wait(lambda: len(playground.stage.nodes) == 1)
+    until(lambda: len(playground.stage.nodes) == 1)
     panel.texture.value = True
-    page.wait(lambda: len(playground.stage.nodes) == painted)
+    until(lambda: len(playground.stage.nodes) == painted)
     page.set(panel.wireframe, True)
     assert all(node.handle.wireframe for node in playground.stage.nodes)
     page.set(panel.wireframe, False)
@@ -401,41 +317,3 @@ def test_wireframe_see_through_shadows_and_texture(open_page: Any) -> None:
     page.set(panel.color_by, "Stretch")
     page.set(panel.wireframe, True)
     assert all(handle.wireframe for handle in panel.painter.bands.values())
-
-
-@pytest.mark.req("A8", "D7")
-def test_in_the_browser_velocities_are_red_and_keys_work(open_page: Any) -> None:
-    """A grey ball that flies: red is on the screen after V, and no more after V again; K colours it."""
-    page = open_page(balls())
-    with chromium() as browser:
-        tab = browser.new_page(viewport={"width": 1000, "height": 600})
-        errors: list[str] = []
-        tab.on("pageerror", lambda error: errors.append(str(error)))
-        tab.goto(page.playground.url)
-        tab.get_by_text("Velocity vectors").wait_for()
-
-        def until(condition: Callable[[Any], bool]) -> None:
-            """Of the colours of the view, without the panel and messages."""
-            end = time.monotonic() + SECONDS
-            while True:
-                picture = Image.open(io.BytesIO(tab.screenshot(clip={"x": 0, "y": 200, "width": 620, "height": 400})))
-                if condition(np.asarray(picture.convert("RGB"), int)):
-                    return
-                assert time.monotonic() < end, "not seen in the browser"
-                tab.wait_for_timeout(200)
-
-        def red(view: Any) -> int:
-            return int(((view[..., 0] > 120) & (view[..., 0] > 2.5 * view[..., 1:].max(axis=2))).sum())
-
-        until(lambda view: len(np.unique(view.reshape(-1, 3), axis=0)) > 100 and red(view) == 0)
-        tab.keyboard.press("v")
-        until(lambda view: red(view) > 100)
-        assert page.panel.toggles["velocities"].value
-        tab.keyboard.press("v")
-        until(lambda view: red(view) == 0)
-        for _ in range(3):
-            tab.keyboard.press("k")
-        tab.get_by_text("m/s").wait_for()
-        until(lambda view: red(view) > 500)  # the left ball, the fastest
-        assert page.panel.color_by.value == "Speed"
-    assert not errors

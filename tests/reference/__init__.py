@@ -1,7 +1,7 @@
 """An independent oracle in NumPy float64, written from the equations and never from the engine's kernels.
 
 Every function takes plain arrays: positions x and velocities v are (n, dim), faces are (m, dim) vertex indices,
-counter-clockwise seen from outside. Slow and plain on purpose; `tests/test_reference.py` checks it against itself.
+counter-clockwise seen from outside. Slow and plain on purpose; `test_reference.py` checks it against itself.
 """
 
 from reference.air import drag_forces, martin_damping, wind_forces

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from support.program import EXE
 from turgor import record
-from unit.cli.test_cli import EXE
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -65,11 +64,3 @@ def drain(link: ClientConnection) -> None:
 def pages(server: viser.ViserServer) -> int:
     """How many WebSockets the server has."""
     return len(server._websock_server._live_connections)
-
-
-def until(condition: Any, seconds: float = 20.0) -> None:
-    """Waits for what another thread is about to do."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)

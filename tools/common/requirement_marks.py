@@ -1,15 +1,12 @@
-"""Requirements and the tests that cover them: what the documents say, what the test files say, what a run gave.
+"""Requirements and the tests that cover them: what the document says, what the test files say, what a full run shows.
 
-Shared by conftest.py (which records a full run), test_requirements.py and tools/requirements.
+Shared by tests/conftest.py (which judges a full run), tests/repository/test_requirements.py and tools/requirements.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import re
-import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,14 +14,13 @@ from typing import Any
 import pytest
 
 __all__ = [
-    "BEGIN", "END", "OUTCOME", "PAPERS", "PROPERTY", "Recorder", "markdown", "marks_of", "requirements", "sections",
-    "table", "whole_suite",
+    "BEGIN", "END", "PAPERS", "PROPERTY", "Judge", "markdown", "marks_of", "requirements", "sections", "table",
+    "whole_suite",
 ]  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = "ABCD"  # letters of the ids that the papers ask for; each of these ids needs a passing test
-OUTCOME = "build/requirements.json"  # of the last full run; from there tools/requirements takes it
-BEGIN, END = "<!-- results: begin (written by tools/requirements) -->", "<!-- results: end -->"
+BEGIN, END = "<!-- tests: begin (written by tools/requirements) -->", "<!-- tests: end -->"
 PROPERTY = "requirements"  # under this name the ids travel with a test's report
 KINDS = ("passed", "skipped", "failed")  # of outcomes; a later one outweighs an earlier one
 
@@ -102,8 +98,8 @@ def whole_suite(config: pytest.Config) -> bool:
     )
 
 
-class Recorder:
-    """A plugin of the process that has the terminal: gathers outcomes, and fails a full run that leaves an id out."""
+class Judge:
+    """A plugin of the process that has the terminal: fails a full run that leaves an id of the papers without proof."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -126,49 +122,29 @@ class Recorder:
         self.left_out = [name for name in wanted if name not in passed]
         if self.left_out:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        path = self.config.rootpath / OUTCOME
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({"date": time.strftime("%Y-%m-%d"), "tests": self.counts()}, indent=1) + "\n")
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self.left_out:
             terminalreporter.section("requirements without a passing test", red=True, bold=True)
             terminalreporter.line(" ".join(self.left_out))
 
-    def counts(self) -> dict[str, dict[str, int]]:
-        """`unit/scene/test_gas.py::test_x` -> how many cases of each marked test passed, were skipped, failed."""
-        found: dict[str, Counter[str]] = {}
-        for test, outcome in self.outcomes.items():
-            if self.ids.get(test):
-                name = test.partition("[")[0].removeprefix("tests/")
-                found.setdefault(name, Counter())[outcome] += 1
-        return {name: {kind: count[kind] for kind in KINDS} for name, count in sorted(found.items())}
-
 
 # the table ------------------------------------------------------------------------------------------------------------
 
 
-def table(outcome: dict[str, Any], root: Path = ROOT) -> dict[str, Any]:
-    """All requirements with the tests that are marked with them now, and what those gave in a run."""
-    marks, none = marks_of(root / "tests"), dict.fromkeys(KINDS, 0)
+def table(root: Path = ROOT) -> dict[str, Any]:
+    """sections (letter -> title) and requirements (id, text, names of the tests that are marked with it)."""
+    marks = marks_of(root / "tests")
     rows = [
-        {
-            "id": name,
-            "text": text,
-            "tests": [{"name": test, **outcome["tests"].get(test, none)} for test, ids in marks.items() if name in ids],
-        }
+        {"id": name, "text": text, "tests": [test for test, ids in marks.items() if name in ids]}
         for name, text in requirements(root).items()
     ]
-    return {"date": outcome["date"], "sections": sections(root), "requirements": rows}
+    return {"sections": sections(root), "requirements": rows}
 
 
 def markdown(data: dict[str, Any]) -> str:
     """The table of docs/requirements.md, with its markers."""
-    ran = f"the last full run, {data['date']}" if data["date"] else "no full run yet"
-    lines = [BEGIN, f"Results: {ran}. A number above 1 counts the cases of one test.", ""]
-    lines += ["| id | test | result |", "|---|---|---|"]
+    lines = [BEGIN, "| id | test |", "|---|---|"]
     for row in data["requirements"]:
-        for test in row["tests"] or [{"name": "none", **dict.fromkeys(KINDS, 0)}]:
-            result = ", ".join(f"{test[kind]} {kind}" for kind in KINDS if test[kind]) or "not run"
-            lines.append(f"| {row['id']} | `{test['name']}` | {result} |")
+        lines += [f"| {row['id']} | {test} |" for test in [f"`{name}`" for name in row["tests"]] or ["none"]]
     return "\n".join([*lines, END])

@@ -1,24 +1,26 @@
 """Bad input on the command line: exit code 2, one line on stderr that says what is wrong, and nothing written.
 
 The messages themselves are tested where they are made (test_doctor.py, test_scene_files.py); here a selection goes
-through the real program.
+through the program: its function `execute`, which is all that the installed command calls, and once the command.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from support.program import command
+from support.scene_files import CATALOGUE, SAMPLE, TINY
 from support.ugly_meshes import ARRAYS, FILES
+from turgor.cli.app import execute
 from turgor.errors import SceneError
 from turgor.shapes import Shape, write
-from unit.cli.test_cli import EXE, SCENE
-from unit.scene.test_scene_files import CATALOGUE, SAMPLE
 
+Refusal = Callable[..., str]
 MESHES = [
     "empty obj", "garbage stl", "truncated stl", "ply announces ten million", "obj with nan", "unknown ending",
     "glb that promises more", "open obj", "comment only",
@@ -31,48 +33,60 @@ SCENES = [
 ]  # fmt: skip
 
 
-def refused(folder: Path, *args: object) -> str:
-    """Runs turgor in the folder; checks that it refuses properly; returns what it says."""
+def refused(folder: Path, run: Callable[[], tuple[int, str]]) -> str:
+    """Checks that a run of the program in the folder refuses properly; returns what it says."""
     before = sorted(os.listdir(folder))
-    done = subprocess.run([EXE, *map(str, args)], capture_output=True, text=True, timeout=120, cwd=folder)
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stderr.startswith("turgor: ")
-    assert done.stderr.count("\n") == 1
+    code, said = run()
+    assert code == 2, said
+    assert "Traceback" not in said
+    assert said.startswith("turgor: ")
+    assert said.count("\n") == 1
     assert sorted(os.listdir(folder)) == before
-    return done.stderr
+    return said
+
+
+@pytest.fixture
+def refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What the program says, in `tmp_path`, to a command line that it must refuse."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args: str) -> tuple[int, str]:
+        code = execute(list(args))
+        return code, capfd.readouterr().err
+
+    return lambda *args: refused(tmp_path, lambda: run(*args))
 
 
 @pytest.mark.parametrize("name", MESHES)
-def test_ugly_mesh_files(tmp_path: Path, name: str) -> None:
+def test_ugly_mesh_files(tmp_path: Path, refusal: Refusal, name: str) -> None:
     file, content, words = FILES[name]
     (tmp_path / file).write_bytes(content)
-    said = refused(tmp_path, "check", file)
+    said = refusal("check", file)
     assert re.search(words, said)
     assert file in said
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_ugly_surfaces_are_not_repaired_into_something_else(tmp_path: Path, name: str) -> None:
+def test_ugly_surfaces_are_not_repaired_into_something_else(tmp_path: Path, refusal: Refusal, name: str) -> None:
     (vertices, faces), words = ARRAYS[name]
     write(Shape(vertices, faces.astype("int32"), "sheet", {}), tmp_path / "a.obj")  # as it is, unchecked
-    said = refused(tmp_path, "check", "a.obj", "--repair", "b.obj")
+    said = refusal("check", "a.obj", "--repair", "b.obj")
     assert re.search(words, said)
 
 
-def test_an_ugly_mesh_in_a_scene(tmp_path: Path) -> None:
+def test_an_ugly_mesh_in_a_scene(tmp_path: Path, refusal: Refusal) -> None:
     (tmp_path / "a.obj").write_bytes(FILES["open obj"][1])
     (tmp_path / "a.toml").write_text('[[soft_body]]\nname = "cat"\nshape = { file = "a.obj" }\n')
-    said = refused(tmp_path, "run", "a.toml", "-o", "b.npz")
+    said = refusal("run", "a.toml", "-o", "b.npz")
     for word in ("a.toml", "soft_body 'cat'", "a.obj", "open"):
         assert word in said
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_bad_scene_files(tmp_path: Path, name: str) -> None:
+def test_bad_scene_files(tmp_path: Path, refusal: Refusal, name: str) -> None:
     old, new, words = CATALOGUE[name]
     (tmp_path / "ball.toml").write_text(SAMPLE.replace(old, new, 1))
-    said = refused(tmp_path, "run", "ball.toml", "-o", "a.npz")
+    said = refusal("run", "ball.toml", "-o", "a.npz")
     for word in ("ball.toml", *words):
         assert word in said
 
@@ -113,13 +127,24 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
 
 
 @pytest.mark.parametrize(("args", "words"), COMMANDS.values(), ids=COMMANDS)
-def test_bad_command_lines(tmp_path: Path, args: list[str], words: list[str]) -> None:
-    (tmp_path / "tiny.toml").write_text(SCENE)
-    (tmp_path / "tiny.txt").write_text(SCENE)
+def test_bad_command_lines(tmp_path: Path, refusal: Refusal, args: list[str], words: list[str]) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    (tmp_path / "tiny.txt").write_text(TINY)
     (tmp_path / "a.obj").write_bytes(FILES["open obj"][1])
-    said = refused(tmp_path, *args)
+    said = refusal(*args)
     for word in words:
         assert word in said
+
+
+def test_the_installed_command_refuses_alike(tmp_path: Path, refusal: Refusal) -> None:
+    (tmp_path / "ball.toml").write_text(SAMPLE.replace("mass = 1.0", "mas = 1.0", 1))
+    args = ("run", "ball.toml", "-o", "a.npz")
+
+    def run() -> tuple[int, str]:
+        done = command(*args, cwd=tmp_path)
+        return done.returncode, done.stderr
+
+    assert refused(tmp_path, run) == refusal(*args)
 
 
 def test_gallery_refuses_unknown_names() -> None:

@@ -5,58 +5,31 @@ from __future__ import annotations
 import json
 import os
 import pty
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import turgor
+from support.program import EXE, command, good
+from support.scene_files import TINY
 from turgor import gallery, record
 from turgor.cli.app import explain
 from turgor.cli.printing import human_size, plain
 from turgor.scene import SOLVERS
 
-EXE = shutil.which("turgor", path=str(Path(sys.executable).parent)) or "turgor"
-SCENE = """
-name = "tiny"
-[simulation]
-seconds = 0.1
-[[ground]]
-[[soft_body]]
-name = "ball"
-shape = { icosphere = { radius = 0.5, subdivisions = 1 } }
-at = [0, 0, 0.6]
-springs = { stiffness = 100.0, damping = 0.5 }
-gas = { gauge = 20.0, ambient = 1000.0 }
-"""
-EXPLOSION = SCENE.replace("stiffness = 100.0", "stiffness = 1e9").replace(
-    "seconds = 0.1", "seconds = 0.1\nsubsteps = 2"
-)
+EXPLOSION = TINY.replace("stiffness = 100.0", "stiffness = 1e9").replace("seconds = 0.1", "seconds = 0.1\nsubsteps = 2")
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
 OPEN = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\n"
-
-
-def command(*args: object, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, **environment}
-    return subprocess.run([EXE, *map(str, args)], capture_output=True, text=True, timeout=250, cwd=cwd, env=env)
-
-
-def good(*args: object, **options: Any) -> str:
-    done = command(*args, **options)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return done.stdout
 
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Path:
     path = tmp_path / "tiny.toml"
-    path.write_text(SCENE)
+    path.write_text(TINY)
     return path
 
 
@@ -198,7 +171,7 @@ def test_a_failed_simulation_is_exit_1_and_leaves_no_video(tmp_path: Path) -> No
 
 
 def test_outputs_are_checked_before_anything_is_computed(tmp_path: Path) -> None:
-    (tmp_path / "long.toml").write_text(SCENE.replace("seconds = 0.1", "seconds = 1e6"))
+    (tmp_path / "long.toml").write_text(TINY.replace("seconds = 0.1", "seconds = 1e6"))
     for path, word in (("no/a.mp4", "folder"), ("a.avi", ".mp4"), ("a", "ending")):
         done = command("run", "long.toml", "-o", "a.npz", "-o", path, cwd=tmp_path)
         assert done.returncode == 2
@@ -208,7 +181,7 @@ def test_outputs_are_checked_before_anything_is_computed(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_is_quiet_and_clean(tmp_path: Path, sent: signal.Signals, code: int) -> None:
-    (tmp_path / "long.toml").write_text(SCENE.replace("seconds = 0.1", "seconds = 1e6"))
+    (tmp_path / "long.toml").write_text(TINY.replace("seconds = 0.1", "seconds = 1e6"))
     process = subprocess.Popen(
         [EXE, "run", "long.toml", "-o", "a.vtkhdf", "-o", "b.npz"],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -13,67 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from turgor import shapes
+from support.layouts import GROUND_POSE_2D, disc_layout, frame_of, rich_frame, rich_layout
 from turgor.errors import SceneError
-from turgor.output.frame import BodyLayout, Frame, Layout, WallLayout, WallPose
+from turgor.output.frame import Frame
 from turgor.record import Sink, check_path, open_sink, read
 from turgor.record import vtkhdf as vtkhdf_module
-
-# --- layouts and frames made by hand
-
-GROUND = WallLayout("ground", "ground", (0.0, 0.0, 1.0), ())
-GROUND_2D = WallLayout("ground", "ground", (0.0, 1.0), ())
-
-
-def ball_layout(fps: float = 60.0, color: tuple[float, float, float] | None = None) -> tuple[Layout, np.ndarray]:
-    """A ball of radius 0.5 above the ground, and its vertices about the origin."""
-    shape = shapes.icosphere(radius=0.5, subdivisions=2)
-    body = BodyLayout("ball", "soft", 0, len(shape.vertices), np.asarray(shape.faces, np.int32), color=color)
-    return Layout("drop", 3, fps, (body,), (GROUND,)), np.asarray(shape.vertices, float)
-
-
-def ball_frame(rest: np.ndarray, index: int, height: float) -> Frame:
-    return frame_of(rest + np.array([0, 0, height]), index, 1, (WallPose(np.zeros(3), np.eye(3)),))
-
-
-def frame_of(positions: np.ndarray, index: int, bodies: int, walls: tuple[WallPose, ...] = ()) -> Frame:
-    return Frame(
-        index=index,
-        time=index / 60,
-        positions=positions,
-        velocities=-2.0 * positions,
-        volumes=np.arange(bodies) + 0.5 + index,
-        pressures=np.where(np.arange(bodies) % 2, np.nan, 101_325.0 + index),
-        walls=walls,
-    )
-
-
-def disc_layout(points: int = 12) -> tuple[Layout, np.ndarray]:
-    """Two 2D discs beside each other."""
-    angle = 2 * np.pi * np.arange(points) / points
-    circle = 0.5 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    segments = np.stack([np.arange(points), (np.arange(points) + 1) % points], axis=1).astype(np.int32)
-    bodies = tuple(BodyLayout(name, "soft", k * points, points, segments) for k, name in enumerate("ab"))
-    return Layout("discs", 2, 60.0, bodies, (GROUND_2D,)), np.concatenate(
-        [circle + np.array([side, 1.0]) for side in (-0.8, 0.8)]
-    )
-
-
-def rich_layout() -> Layout:
-    """Two bodies and two walls with everything a layout can say; twelve vertices."""
-    faces = np.array([[0, 1, 2], [2, 3, 4], [3, 4, 5]], np.int32)
-    bodies = (
-        BodyLayout("ball", "soft", 0, 6, faces),
-        BodyLayout("flag ü", "cloth", 6, 6, faces[:2], uv=np.linspace(0, 1, 12).reshape(6, 2), color=(1.0, 0.25, 0.5)),
-    )
-    return Layout("rich", 3, 30.0, bodies, (GROUND, WallLayout("box", "container", (), (3.0, 2.0, 1.0))))
-
-
-def rich_frame(index: int) -> Frame:
-    """Every number depends on the index, so that mixed-up frames show."""
-    positions = np.sin(np.arange(36.0).reshape(12, 3) + 0.37 * index)
-    turn = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]]) if index % 2 else np.eye(3)
-    return frame_of(positions, index, 2, (WallPose(np.zeros(3), np.eye(3)), WallPose(np.full(3, 1.0 * index), turn)))
 
 
 def assert_same(got: Frame, expected: Frame) -> None:
@@ -82,9 +26,6 @@ def assert_same(got: Frame, expected: Frame) -> None:
     for a, b in zip(got.walls, expected.walls, strict=True):
         np.testing.assert_array_equal(a.position, b.position)
         np.testing.assert_array_equal(a.rotation, b.rotation)
-
-
-GROUND_POSE_2D = (WallPose(np.zeros(2), np.eye(2)),)
 
 
 def vtk_steps(path: Path):
@@ -405,7 +346,7 @@ def test_the_file_is_whole_after_every_single_write(tmp_path, monkeypatch):
 WRITER = """
 import itertools, os, sys
 sys.path.insert(0, sys.argv[2])
-from test_record import rich_frame, rich_layout
+from support.layouts import rich_frame, rich_layout
 from turgor.record import open_sink
 for _ in sys.stdin:  # a new writer for each line: forked, to start at once
     writer = os.fork()
@@ -426,7 +367,7 @@ def test_kill_9_leaves_all_frames(tmp_path):
     """A writer is killed 24 times, wherever it happens to be after a random number of frames."""
     random = np.random.default_rng(9)
     path = tmp_path / "run.vtkhdf"
-    command = [sys.executable, "-c", WRITER, str(path), str(Path(__file__).parent)]
+    command = [sys.executable, "-c", WRITER, str(path), str(Path(__file__).parents[2])]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         for _ in range(24):
             path.unlink(missing_ok=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_record import GROUND_POSE_2D, ball_frame, ball_layout, disc_layout, frame_of
 
+from support.layouts import GROUND_POSE_2D, ball_frame, ball_layout, disc_layout, frame_of
 from turgor import shapes
 from turgor.errors import SceneError
 from turgor.output.frame import BodyLayout, Layout, WallLayout, WallPose

@@ -1,0 +1,164 @@
+"""The tabs Change, Plots, Hands and View in a real browser, each alone on its page."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import trimesh
+from PIL import Image
+from playwright.sync_api import Page
+
+from support.playgrounds import balls
+from support.waiting import until
+from turgor import gallery
+from turgor.viewer.page.playground import Playground
+from turgor.viewer.page.tabs.add import HandsPanel
+from turgor.viewer.page.tabs.change import ChangePanel
+from turgor.viewer.page.tabs.plots import PlotsPanel
+from turgor.viewer.world.parameters import PARAMETERS, Parameter
+from turgor.viewer.world.series import ENERGIES
+
+OpenPlayground = Callable[..., Playground]
+OpenTab = Callable[..., Page]
+PATIENCE = 60.0  # s: software draws the page, and the machine may be busy
+
+
+@pytest.mark.req("D8", "X8")
+def test_sliders_in_a_browser_change_the_simulation(open_playground: OpenPlayground, open_tab: OpenTab) -> None:
+    playground = open_playground("five-balls", Change=ChangePanel)
+    until(lambda: playground.panels[0].control("gauge").visible)  # type: ignore[attr-defined]
+    world, panel = playground.world, playground.panels[0]
+    gravity: Parameter = next(entry for entry in PARAMETERS if entry.key == "gravity")  # type: ignore[assignment]
+    page = open_tab(playground.url, height=900)
+
+    def row(label: str) -> Any:
+        found = page.locator("label", has_text=label)
+        return found.locator("xpath=ancestor::div[contains(@class,'mantine-Flex-root')][1]")
+
+    slider = row(gravity.title(3)).get_by_role("slider")
+    slider.wait_for(timeout=60_000)
+    slider.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    assert until(lambda: abs(gravity.read(world, "") - 10.31) < 0.02), gravity.read(world, "")
+    assert np.linalg.norm(world.sim.gravity) == pytest.approx(gravity.read(world, ""))
+    row("Stiffness").locator("input:not([type=hidden])").last.fill("250")
+    assert until(lambda: world.sim["violet"].stiffness == 250.0)
+    page.get_by_text("Moon", exact=True).click()
+    assert until(lambda: abs(gravity.read(world, "") - 1.62) < 1e-9)
+    page.get_by_role("button", name="Back to the scene's values").click()
+    assert until(lambda: world.scene == gallery.load("five-balls"))
+    assert until(lambda: panel.control("gravity").value == 9.81)  # type: ignore[attr-defined]
+
+
+@pytest.mark.req("D8", "X8")
+def test_plots_in_a_browser(open_playground: OpenPlayground, open_tab: OpenTab) -> None:
+    playground = open_playground("hanging-ball", Plots=PlotsPanel)
+    panel: Any = playground.panels[0]
+    page = open_tab(playground.url)
+    page.locator(".uplot").nth(1).wait_for(timeout=60_000)
+    assert page.locator(".uplot").count() == 2  # energy, volume and pressure
+    drawn = (
+        "() => Object.values(window.__viserTestpoints.uplots).map("
+        "u => [u.chart.data.length, u.chart.data[0].length, u.chart.series.slice(1).map(s => s.label)])"
+    )
+    assert until(lambda: all(count > 5 for _, count, _ in page.evaluate(drawn)))
+    assert page.evaluate(drawn)[0][2] == list(ENERGIES)
+    page.get_by_label("with losses and work").click()
+    assert until(lambda: playground.world.ledger)
+    assert until(lambda: any(lines == 8 for lines, _, _ in page.evaluate(drawn)))
+    dissipated = 6  # which column; the series begins anew with the ledger
+    assert until(lambda: len(panel.series.energy) > 3 and np.isfinite(panel.series.energy.columns()[dissipated]).all())
+    page.get_by_label("p–V diagram").click()
+    page.locator("svg[role=img] polyline").nth(1).wait_for(state="attached", timeout=20_000)
+    page.get_by_label("Frame time").click()
+    assert until(lambda: page.locator(".uplot").count() == 3)
+    playground.do(playground.open, gallery.load("drop-2d"))
+    assert until(lambda: "(m²)" in page.locator("svg[role=img]").inner_html())
+    assert until(lambda: 0 < panel.series.gas.columns()[0].max() < 10.0)
+
+
+@pytest.mark.req("A9", "X8")
+def test_add_and_upload_in_a_browser(open_playground: OpenPlayground, open_tab: OpenTab, tmp_path: Path) -> None:
+    playground = open_playground("hanging-ball", Hands=HandsPanel)
+    until(lambda: playground.stage is not None)
+    panel: Any = playground.panels[0]
+    world = playground.world
+    good, shell = tmp_path / "good.obj", trimesh.creation.icosphere(subdivisions=2, radius=30.0)
+    shell.export(good)
+    opened = shell.copy()
+    opened.update_faces(np.arange(len(shell.faces)) > 0)
+    opened.export(tmp_path / "open.stl")
+    (tmp_path / "words.obj").write_text("this is not a mesh\n")
+    (tmp_path / "empty.ply").write_text("")
+    page = open_tab(playground.url)
+    page.get_by_role("button", name="Add", exact=True).click(timeout=60_000)
+    assert until(lambda: "ball-1" in world.sim.names)
+
+    def upload(path: Path) -> str:
+        before = panel.verdict
+        with page.expect_file_chooser() as chooser:
+            page.get_by_text("Upload .obj").click()
+        chooser.value.set_files(path)
+        until(lambda: panel.verdict != before, 20.0)
+        return str(panel.verdict)
+
+    assert "is fine" in upload(good)
+    assert until(lambda: "mesh-1" in world.sim.names)
+    assert np.ptp(world.scene["mesh-1"].positions, axis=0).max() == pytest.approx(1.0, rel=0.01)  # type: ignore[union-attr]
+    names = list(world.sim.names)
+    assert "Not added" in upload(tmp_path / "words.obj")
+    assert "hole" in upload(tmp_path / "open.stl")
+    # an empty file never comes to the panel: the gate of uploads refuses it
+    with page.expect_file_chooser() as chooser:
+        page.get_by_text("Upload .obj").click()
+    chooser.value.set_files(tmp_path / "empty.ply")
+    page.get_by_text("the file is empty").wait_for(timeout=20_000)
+    assert world.sim.names == names
+    page.get_by_label("Close holes").click()
+    assert "was repaired" in upload(tmp_path / "open.stl")
+    assert until(lambda: "mesh-2" in world.sim.names)
+    page.get_by_role("button", name="Remove it").click()
+    assert until(lambda: "mesh-2" not in world.sim.names)
+    start = world.sim.time
+    assert until(lambda: world.sim.time > start + 0.2)
+    assert world.sim.finite
+
+
+@pytest.mark.req("A8", "D7", "X8")
+def test_in_the_browser_velocities_are_red_and_keys_work(open_page: Any, open_tab: OpenTab) -> None:
+    """A grey ball that flies: red is on the screen after V, and no more after V again; K colours it."""
+    page = open_page(balls())
+    tab = open_tab(page.playground.url, height=600)
+    tab.get_by_text("Velocity vectors").wait_for()
+
+    def seen(condition: Callable[[Any], bool]) -> None:
+        """Of the colours of the view, without the panel and messages."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            picture = Image.open(io.BytesIO(tab.screenshot(clip={"x": 0, "y": 200, "width": 620, "height": 400})))
+            if condition(np.asarray(picture.convert("RGB"), int)):
+                return
+            assert time.monotonic() < end, "not seen in the browser"
+            tab.wait_for_timeout(200)
+
+    def red(view: Any) -> int:
+        return int(((view[..., 0] > 120) & (view[..., 0] > 2.5 * view[..., 1:].max(axis=2))).sum())
+
+    seen(lambda view: len(np.unique(view.reshape(-1, 3), axis=0)) > 100 and red(view) == 0)
+    tab.keyboard.press("v")
+    seen(lambda view: red(view) > 100)
+    assert page.panel.toggles["velocities"].value
+    tab.keyboard.press("v")
+    seen(lambda view: red(view) == 0)
+    for _ in range(3):
+        tab.keyboard.press("k")
+    tab.get_by_text("m/s").wait_for()
+    seen(lambda view: red(view) > 500)  # the left ball, the fastest
+    assert page.panel.color_by.value == "Speed"
