@@ -19,6 +19,7 @@ except ImportError:  # a bare machine: run as a script
 
 import turgor
 from turgor import Gas, Springs, gallery, shapes
+from turgor.simulation.failure import ensure_fine
 
 from test_gpu import run_checks, title  # isort: skip
 
@@ -117,12 +118,12 @@ def heights(device, name, frames, worlds=1, **options):
     start = time.perf_counter()
     for _ in range(frames):
         sim.step()
-    sim.ensure_fine()
+    ensure_fine(sim)
     wall = (time.perf_counter() - start) / frames
     z = np.concatenate([np.atleast_2d(sim[body].center)[:, -1] for body in sim.names])
     energy = np.mean(np.atleast_1d(sim.energy().kinetic)) / len(sim.names)
     assert sim.finite
-    allowed = 0.5 * float(sim._step.touch.surfaces.skins.max())
+    allowed = 0.5 * float(sim.engine.touch.surfaces.skins.max())
     deepest = sim.contacts().max_penetration
     assert deepest <= allowed, (deepest, allowed)
     return z.mean(), z.std(), energy, deepest, 1e3 * wall, sim.substeps

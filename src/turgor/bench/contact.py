@@ -86,7 +86,7 @@ def pile() -> dict[str, Any]:
     sim = Simulation(gallery.load("pile"))
     for _ in range(round(2.0 * sim.settings.fps)):
         sim.step()
-    step, touch = sim._step, sim._step.touch
+    step, touch = sim.engine, sim.engine.touch
     assert touch is not None
     spent: dict[str, float] = {}
     inside: list[float] = []

@@ -11,7 +11,18 @@ from turgor.solvers.schemes import SCHEMES
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
 
-__all__ = ["failure_of"]
+__all__ = ["ensure_fine", "failure_of"]
+
+
+def ensure_fine(sim: Simulation) -> None:
+    """Raise UnstableError if a frame has failed since the last look."""
+    if int(sim.state.status.numpy()[0]) == plan.FINE:
+        return
+    sim.frame_index = round(sim.time * sim.settings.fps)
+    failure = failure_of(sim)
+    sim.state.status.zero_()  # the state is that of the last good frame: it can be looked at, changed, and run
+    sim.engine.changed()  # contact lists may be of positions that were given up
+    raise failure
 
 
 def failure_of(sim: Simulation) -> UnstableError:

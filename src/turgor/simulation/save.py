@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import zipfile
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,7 @@ from turgor.model.model import BODY_PARAMETERS
 from turgor.model.state import State
 from turgor.scene.data import Placed
 from turgor.scene.scene import Scene
+from turgor.simulation.failure import ensure_fine
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
@@ -26,13 +27,13 @@ __all__ = ["digest", "load", "save"]
 
 T = TypeVar("T", bound=Placed)
 
-VERSION = 1
+VERSION = 2
 PARAMETERS = (*BODY_PARAMETERS, "mass", "inverse_mass", "gravity", "wind")
 
 
 def _changing(sim: Simulation) -> dict[str, npt.NDArray[Any]]:
     """All that changes, by name, in internal order: state, settable parameters, walls, rigid bodies."""
-    sim.ensure_fine()
+    ensure_fine(sim)
     m, s = sim.model, sim.state
     arrays = {name: getattr(s, name).numpy() for name in State.PROPER}
     arrays |= {name: getattr(m, name).numpy() for name in PARAMETERS}
@@ -54,9 +55,9 @@ def _restore(sim: Simulation, arrays: dict[str, npt.NDArray[Any]]) -> None:
         else:
             getattr(sim.state if name in State.PROPER else sim.model, name).assign(values)
     sim.model.windy = sim.model.windy or bool(np.any(sim.model.wind_drag.numpy()))
-    sim.state_changed()
-    if sim._step.touch is not None:
-        sim._step.touch.remember({name.removeprefix("touch_"): values for name, values in memory.items()})
+    sim.engine.changed()
+    if sim.engine.touch is not None:
+        sim.engine.touch.remember({name.removeprefix("touch_"): values for name, values in memory.items()})
 
 
 def digest(sim: Simulation) -> str:
@@ -100,14 +101,11 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
     header = {
         "version": VERSION,
         "scene": scene.to_toml(),
-        "settings": asdict(sim.settings),
-        "worlds": sim.worlds,
-        "ledger": sim.ledger,
-        "assembly": sim.assembly,
+        "settings": {key: value for key, value in sim.settings.arguments().items() if key != "device"},
     }
     arrays: dict[str, Any] = _changing(sim)
-    if sim._step.touch is not None:
-        arrays |= {f"touch_{name}": values for name, values in sim._step.touch.memory().items()}
+    if sim.engine.touch is not None:
+        arrays |= {f"touch_{name}": values for name, values in sim.engine.touch.memory().items()}
     partial = target.with_name(f".{target.name}.part")
     try:
         with partial.open("wb") as file:
@@ -130,9 +128,7 @@ def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Si
     scene = Scene.from_toml(header["scene"], source=str(path))
     for body in [body for body in scene.bodies if getattr(body, "settled", False)]:
         scene.set(f"{body.name}.settled", False)  # it has settled already
-    sim = cls(scene, device, worlds=header["worlds"], ledger=header["ledger"], assembly=header["assembly"], **{
-        key: value for key, value in header["settings"].items() if key != "seconds"
-    })  # fmt: skip
+    sim = cls(scene, device, **header["settings"])
     _restore(sim, arrays)
     sim.scene = Scene.from_toml(header["scene"], source=str(path))
     return sim

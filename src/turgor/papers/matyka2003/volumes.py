@@ -60,7 +60,7 @@ def estimate(shape: Shape, method: str, samples: int | None = None, timed: bool 
     if not timed:
         return volume, math.nan
     if samples is None:
-        times = sim.stage_times()
+        times = sim.engine.stage_times()
         return volume, 1e6 * (times["volume estimate"] if method != "exact" else times["faces"])
     best = math.inf
     for _ in range(3):  # milliseconds: what else is measured does not count

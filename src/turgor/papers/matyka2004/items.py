@@ -129,7 +129,7 @@ def stage_table(points: int) -> dict[str, float]:
     """Seconds of each stage of a substep of the ball of drop-2d with this many points."""
     sim = Simulation(changed("drop-2d", ball__shape__circle__points=points, ball__settled=False), contact="none")
     sim.prepare()
-    times = sim.stage_times()
+    times = sim.engine.stage_times()
     return {name: times[name] for name in STAGES}
 
 

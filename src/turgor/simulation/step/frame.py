@@ -70,6 +70,7 @@ class Step:
         # plans are whole multiples of this
         self.unroll = 1 if self.device.is_cpu else 4 if substeps is None else math.gcd(substeps, 4)
         self.graph: Any = None
+        self.fresh = False  # whether forces, volumes and pressures were evaluated at the present state
         self.touch = self._touch(contact, ledger)
         # a single soft body only needs contact while it could touch itself
         self.alone = self.touch is not None and len(model.parts) == 1 and not model.rigids.total
@@ -86,6 +87,7 @@ class Step:
 
     def run(self) -> None:
         """Advance the state by one frame."""
+        self.fresh = False
         if self.count == 0 and self.touch is None:  # nothing but walls
             self.state.clock.fill_(float(self.state.clock.numpy()[0]) + self.frame_time)
             self.move_walls(0.0)
@@ -355,6 +357,18 @@ class Step:
             self.launch(k.restore_ledger, self.bodies, s.status, s.ledger_good, s.dissipated, s.work)
         self.move_walls(0.0)
 
+    # when something was set -----------------------------------------------------------------------------------------
+
+    def changed(self, moved: bool = True) -> None:
+        """Parameters, velocities or (`moved`) positions were set: what was measured or listed is out of date."""
+        self.fresh = False
+        if moved and self.touch is not None:
+            self.touch.forget()
+
+    def invalidate(self) -> None:
+        """Record the frame again before the next one: other stages are needed from now on."""
+        self.graph = None
+
     # for others -----------------------------------------------------------------------------------------------------
 
     def forces(self) -> Any:
@@ -378,6 +392,7 @@ class Step:
 
     def stage_times(self) -> dict[str, float]:
         """Seconds per launch of each stage of a substep, measured one by one at the present state (which is kept)."""
+        self.fresh = False
         s = self.state
         x, v, clock = wp.clone(s.x), wp.clone(s.v), wp.clone(s.clock)
         stages: dict[str, Callable[[], None]] = {

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.diagnose.contacts import Contacts, Touches, joined, wall_touches
+from turgor.simulation.failure import ensure_fine
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
@@ -35,11 +36,11 @@ class ContactEvent:
 
 def contacts_of(sim: Simulation) -> Contacts:
     """Everything that touches now."""
-    sim.ensure_fine()
+    ensure_fine(sim)
     walls, names = sim.model.walls, sim.names
     wall_names = [wall.name for wall in walls.scene]
     parts = [(_on_walls(sim), names, wall_names)]
-    touch = sim._step.touch
+    touch = sim.engine.touch
     if touch is not None:
         if touch.method is not None:
             parts.append((_between_bodies(sim, touch.method.found()), names, names))
@@ -68,7 +69,7 @@ def _on_walls(sim: Simulation) -> Touches:
 
 def _between_bodies(sim: Simulation, found: dict[str, npt.NDArray[Any]]) -> Touches:
     """What a contact method found: soft bodies, cloths and rigid bodies among each other."""
-    touch = sim._step.touch
+    touch = sim.engine.touch
     assert touch is not None
     per_world = touch.surfaces.bodies
     pair = np.asarray(found["pair"], np.int64).reshape(-1, 2)
