@@ -1,40 +1,81 @@
-"""turgor: the pressure soft body engine. Closed membranes of masses and springs, filled with gas, in 2D and 3D."""
+"""turgor: the pressure soft body engine. Closed membranes of masses and springs, filled with gas, in 2D and 3D.
+
+Describe a `Scene`, run it as a `Simulation`. All quantities are in SI units.
+"""
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from turgor import shapes
+from turgor import gallery, shapes
 from turgor.errors import MeshError, SceneError, TurgorError, UnstableError
 from turgor.output import sinks
-from turgor.scene import Gas, Scene, Springs, VelocityDamping
+from turgor.scene import Cloth, Container, Gas, Ground, Plane, RigidBody, Scene, SoftBody, Springs, VelocityDamping
 
 if TYPE_CHECKING:
+    from turgor import record
+    from turgor.diagnose.contacts import Contacts
+    from turgor.diagnose.energy import Energy
     from turgor.simulation.simulation import Simulation
+    from turgor.simulation.views.body import BodyView
+    from turgor.simulation.views.contacts import ContactEvent
+    from turgor.simulation.views.rigid import RigidView
+    from turgor.simulation.views.wall import WallView
 
 __all__ = [
+    "BodyView",
+    "Cloth",
+    "ContactEvent",
+    "Contacts",
+    "Container",
+    "Energy",
     "Gas",
+    "Ground",
     "MeshError",
+    "Plane",
+    "RigidBody",
+    "RigidView",
     "Scene",
     "SceneError",
     "Simulation",
+    "SoftBody",
     "Springs",
     "TurgorError",
     "UnstableError",
     "VelocityDamping",
+    "WallView",
+    "gallery",
+    "record",
     "shapes",
 ]
 
 __version__ = "0.1.0"
 
+# Loaded when first used: they bring Warp or the file formats, which describing a scene does not need.
+_LATER = {
+    "BodyView": "turgor.simulation.views.body",
+    "ContactEvent": "turgor.simulation.views.contacts",
+    "Contacts": "turgor.diagnose.contacts",
+    "Energy": "turgor.diagnose.energy",
+    "RigidView": "turgor.simulation.views.rigid",
+    "Simulation": "turgor.simulation.simulation",
+    "WallView": "turgor.simulation.views.wall",
+}
 
-def __getattr__(name: str) -> Any:
-    """`Simulation` is loaded when it is first used: it brings Warp, and describing a scene does not need that."""
-    if name == "Simulation":
-        from turgor.simulation.simulation import Simulation
 
-        return Simulation
-    raise AttributeError(f"module 'turgor' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker takes a module with __getattr__ to have every name
+
+    def __getattr__(name: str) -> Any:
+        if name == "record":
+            return importlib.import_module("turgor.record")
+        if name in _LATER:
+            return getattr(importlib.import_module(_LATER[name]), name)
+        raise AttributeError(f"module 'turgor' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 def _open_sink(path: Any, layout: Any) -> sinks.Sink:

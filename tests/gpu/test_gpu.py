@@ -23,6 +23,7 @@ except ImportError:  # a bare machine: run as a script
 import turgor
 from support.plain_checks import run_checks, title
 from turgor import Gas, Springs, UnstableError, shapes
+from turgor.simulation.failure import ensure_fine
 
 TOLERANCE = {"single": 1e-4, "double": 1e-10}
 FRAMES, SUBSTEPS = 30, 24
@@ -85,7 +86,7 @@ def simulate(scene, device, frames=FRAMES, prepare=None, contact="none", **optio
         prepare(sim)
     for _ in range(frames):
         sim.step()
-    sim.ensure_fine()
+    ensure_fine(sim)
     return sim
 
 

@@ -20,6 +20,7 @@ except ImportError:  # a bare machine: run as a script
 import turgor
 from support.plain_checks import run_checks, title
 from turgor import Gas, Springs, gallery, shapes
+from turgor.simulation.failure import ensure_fine
 
 
 def collision(kind, contact="features", precision="single"):
@@ -116,12 +117,12 @@ def heights(device, name, frames, worlds=1, **options):
     start = time.perf_counter()
     for _ in range(frames):
         sim.step()
-    sim.ensure_fine()
+    ensure_fine(sim)
     wall = (time.perf_counter() - start) / frames
     z = np.concatenate([np.atleast_2d(sim[body].center)[:, -1] for body in sim.names])
     energy = np.mean(np.atleast_1d(sim.energy().kinetic)) / len(sim.names)
     assert sim.finite
-    allowed = 0.5 * float(sim._step.split.surfaces.skins.max())
+    allowed = 0.5 * float(sim.engine.split.surfaces.skins.max())
     deepest = sim.contacts().max_penetration
     assert deepest <= allowed, (deepest, allowed)
     return z.mean(), z.std(), energy, deepest, 1e3 * wall, sim.substeps

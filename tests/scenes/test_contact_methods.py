@@ -23,7 +23,7 @@ def measured(name, method):
             deepest = max(deepest, penetration.deepest(sim)[0])
             crossed = max(crossed, penetration.crossings(sim))
     assert sim.finite
-    limit = 0.5 * float(np.sort(sim._step.split.surfaces.skins)[:2].sum())
+    limit = 0.5 * float(np.sort(sim.engine.split.surfaces.skins)[:2].sum())
     return deepest, crossed, limit
 
 

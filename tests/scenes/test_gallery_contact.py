@@ -32,7 +32,7 @@ RUNS = {  # seconds
 
 def depth_of_skin(sim):
     """name -> m."""
-    surfaces = sim._step.split.surfaces
+    surfaces = sim.engine.split.surfaces
     return dict(zip(surfaces.names, surfaces.skins.tolist(), strict=True))
 
 

@@ -86,7 +86,7 @@ def pile() -> dict[str, Any]:
     sim = Simulation(gallery.load("pile"))
     for _ in range(round(2.0 * sim.settings.fps)):
         sim.step()
-    step, split = sim._step, sim._step.split
+    step, split = sim.engine, sim.engine.split
     assert split is not None
     spent: dict[str, float] = {}
     inside: list[float] = []

@@ -7,6 +7,7 @@ from typing import Any
 from turgor import shapes
 from turgor.bench.measure import devices, million_vertex_substeps, surface_scene
 from turgor.simulation.simulation import Simulation
+from turgor.simulation.step.profile import stage_times
 
 __all__ = ["growth", "pressure"]
 
@@ -34,7 +35,7 @@ def pressure(sizes: tuple[tuple[int, int], ...] = SIZES) -> dict[str, Any]:
         for stacks, slices in sizes:
             shape = shapes.torus(radius=0.5, tube=0.2, stacks=stacks, slices=slices)
             sim = Simulation(surface_scene(shape), device=device, assembly="scatter")
-            times = sim.stage_times()
+            times = stage_times(sim.engine)
             rows.append({"vertices": sim.vertices, "ms": 1e3 * (times["faces"] + times["gas"])})
         at_8000 = next(row["ms"] for row in rows if row["vertices"] == 8000)
         results[device] = {"rows": rows, "ms_at_8000": at_8000, "target": 0.1, "paper_2003": 5.0}

@@ -63,7 +63,7 @@ def million_vertex_substeps(scene: Scene, device: str, worlds: int = 1) -> dict[
     """
     planner = Simulation(scene, device=device, fps=6000.0)
     planner.step()
-    stable = float(planner.scratch.step_bound.numpy().min())
+    stable = float(planner.engine.scratch.step_bound.numpy().min())
     sim = Simulation(scene, device=device, worlds=worlds, fps=1.0 / (SUBSTEPS * stable))
     seconds = best_time(sim.step, device)
     vertices = sim.vertices * worlds

@@ -8,6 +8,7 @@ import warp as wp
 
 from turgor.bench.measure import ball_scene, best_time, devices, million_vertex_substeps
 from turgor.simulation.simulation import Simulation
+from turgor.simulation.step.profile import stage_times
 
 __all__ = ["frame", "stages", "throughput"]
 
@@ -37,7 +38,7 @@ def stages() -> dict[str, Any]:
         sim = Simulation(ball_scene(5), device=device)
         for _ in range(3):
             sim.step()
-        times = sim.stage_times()
+        times = stage_times(sim.engine)
         results[device] = {
             name: {"us": 1e6 * seconds, "ns_per_vertex": 1e9 * seconds / sim.vertices}
             for name, seconds in times.items()
@@ -65,7 +66,7 @@ def frame() -> dict[str, Any]:
             whole = best_time(sim.step, device)
         finally:
             wp.launch = launch
-        graph = best_time(sim.launch_frame, device)
+        graph = best_time(sim.engine.run, device)
         results[device] = {
             "frame_ms": 1e3 * whole,
             "graph_ms": 1e3 * graph,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +20,15 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Energy:
-    """Joules; floats, or arrays of shape (worlds,) for a simulation of several worlds."""
+    """J, by where the energy is. With several worlds each is an array of shape (worlds,), to type checkers a float."""
 
-    kinetic: float | FloatArray
-    elastic: float | FloatArray  # springs and bending
-    gas: float | FloatArray  # gas and ambient; zero at the rest volume
-    gravity: float | FloatArray  # zero at the origin
-    total: float | FloatArray  # of the four above
-    dissipated: float | FloatArray  # taken out since the start by damping, drag, friction and inelastic impacts
-    work: float | FloatArray  # put in since the start by wind, pumps, hands and moving walls
+    kinetic: float
+    elastic: float  # springs and bending
+    gas: float  # gas and ambient; zero at the rest volume
+    gravity: float  # zero at the origin
+    total: float  # of the four above
+    dissipated: float  # taken out since the start by damping, drag, friction and inelastic impacts
+    work: float  # put in since the start by wind, pumps, hands and moving walls
 
     def as_dict(self) -> dict[str, float | list[float]]:
         """Plain numbers, for JSON."""
@@ -104,4 +105,4 @@ def energy(
     parts = (kinetic, elastic, gas, gravity, kinetic + elastic + gas + gravity, *losses)
     if model.worlds == 1:
         return Energy(*(float(part[0]) for part in parts))
-    return Energy(*parts)
+    return Energy(*(cast(float, part) for part in parts))

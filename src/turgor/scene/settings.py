@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from turgor.errors import SceneError
 from turgor.scene.validate import choice, integer, number, put
 
-__all__ = ["CONTACTS", "PRECISIONS", "SOLVERS", "Settings"]
+__all__ = ["CONTACTS", "PRECISIONS", "SOLVERS", "Contact", "Precision", "Settings", "Solver"]
 
-SOLVERS = ("euler", "symplectic", "midpoint", "heun", "rk4", "rk4-martin")
-CONTACTS = ("features", "particles", "bounding", "none")
-PRECISIONS = ("single", "double")
+# Editors complete these; parameters also take any `str`, so that a script may pass a name in a variable.
+Solver = Literal["euler", "symplectic", "midpoint", "heun", "rk4", "rk4-martin"]
+Contact = Literal["features", "particles", "bounding", "none"]
+Precision = Literal["single", "double"]
+SOLVERS: tuple[str, ...] = get_args(Solver)
+CONTACTS: tuple[str, ...] = get_args(Contact)
+PRECISIONS: tuple[str, ...] = get_args(Precision)
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turgor.errors import UnstableError
-from turgor.kernel.status import TOO_STIFF
+from turgor.kernel.status import FINE, TOO_STIFF
 from turgor.solvers.schemes import SCHEMES
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
 
-__all__ = ["failure_of"]
+__all__ = ["ensure_fine", "failure_of"]
+
+
+def ensure_fine(sim: Simulation) -> None:
+    """Raise UnstableError if a frame has failed since the last look."""
+    if sim.engine.look() == FINE:
+        return
+    sim.frame_index = round(sim.time * sim.settings.fps)
+    failure = failure_of(sim)
+    sim.engine.scratch.status.zero_()  # the state is that of the last good frame: it can be looked at, changed, and run
+    sim.engine.changed()  # contact lists may be of positions that were given up
+    raise failure
 
 
 def failure_of(sim: Simulation) -> UnstableError:
     """The error for a simulation whose status is not fine."""
-    status, culprit = (int(value) for value in sim.scratch.status.numpy())
+    status, culprit = (int(value) for value in sim.engine.scratch.status.numpy())
     settings = sim.settings
     where = f"body {_culprit(sim, culprit)!r} at t = {sim.time:.4g} s"
     if status == TOO_STIFF:

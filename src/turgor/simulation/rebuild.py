@@ -11,6 +11,7 @@ import numpy as np
 
 from turgor.simulation.views.body import BodyView
 from turgor.simulation.views.rigid import RigidView
+from turgor.simulation.views.wall import go_on_with
 
 if TYPE_CHECKING:
     from turgor.scene.scene import Scene
@@ -19,14 +20,17 @@ if TYPE_CHECKING:
 __all__ = ["carry", "rebuilt"]
 
 
-def rebuilt(old: Simulation, scene: Scene, fps: float | None = None) -> Simulation:
-    """A simulation of `scene`, on the same device, that goes on from the state of `old`; fps: 1/s, else the scene's."""
+def rebuilt(old: Simulation, scene: Scene, fps: float | None = None, ledger: bool | None = None) -> Simulation:
+    """A simulation of `scene`, on the same device, that goes on from the state of `old`.
+
+    fps: 1/s, else the scene's; ledger: whether to keep one, else as `old` does.
+    """
     from turgor.simulation.simulation import Simulation
 
     relaxed = scene.copy()
     for body in [body for body in relaxed.soft_bodies if body.settled and body.name in old.names]:
         relaxed.set(f"{body.name}.settled", False)  # it has settled already
-    new = Simulation(relaxed, old.device, ledger=old.ledger, fps=fps)
+    new = Simulation(relaxed, old.device, ledger=old.settings.ledger if ledger is None else ledger, fps=fps)
     new.scene = scene
     carry(old, new)
     return new
@@ -77,5 +81,4 @@ def _carry_walls(old: Simulation, new: Simulation) -> None:
             table = getattr(new.state.walls, part).numpy().copy()
             table[sides] = values if part == "normal" else values + shift
             getattr(new.state.walls, part).assign(table)
-        wall = new.walls[name]
-        wall._move("spin", np.asarray(wall.spin, new.model.numbers.dtype))
+        go_on_with(new, name, "spin", np.asarray(new.walls[name].spin, new.model.numbers.dtype))

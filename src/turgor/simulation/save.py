@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import zipfile
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,7 @@ from turgor.files import replacing
 from turgor.model.saved import Saved, restore, saved
 from turgor.scene.data import Placed
 from turgor.scene.scene import Scene
+from turgor.simulation.failure import ensure_fine
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
@@ -32,7 +33,7 @@ CONTACT = "contact_"  # prefix of the arrays of contact methods
 
 def _changing(sim: Simulation) -> dict[str, npt.NDArray[Any]]:
     """All that changes, by name, in internal order: state, settable parameters, walls, rigid bodies."""
-    sim.ensure_fine()
+    ensure_fine(sim)
     arrays = {"frame_index": np.array(sim.frame_index)}
     for prefix, owner in _owners(sim):
         arrays |= saved(owner, prefix)
@@ -51,9 +52,9 @@ def _restore(sim: Simulation, arrays: dict[str, npt.NDArray[Any]]) -> None:
     for prefix, owner in _owners(sim):
         restore(owner, arrays, prefix)
     sim.model.windy = sim.model.windy or bool(np.any(sim.model.wind_drag.numpy()))
-    sim.state_changed()
+    sim.engine.changed()
     contacts = {name: values for name, values in arrays.items() if name.startswith(CONTACT)}
-    sim._step.restore_contacts({name.removeprefix(CONTACT): values for name, values in contacts.items()})
+    sim.engine.restore_contacts({name.removeprefix(CONTACT): values for name, values in contacts.items()})
 
 
 def digest(sim: Simulation) -> str:
@@ -97,13 +98,10 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
     header = {
         "version": VERSION,
         "scene": scene.to_toml(),
-        "settings": asdict(sim.settings),
-        "worlds": sim.worlds,
-        "ledger": sim.ledger,
-        "assembly": sim.assembly,
+        "settings": {key: value for key, value in sim.settings.arguments().items() if key != "device"},
     }
     arrays: dict[str, Any] = _changing(sim)
-    arrays |= {CONTACT + name: values for name, values in sim._step.saved_contacts().items()}
+    arrays |= {CONTACT + name: values for name, values in sim.engine.saved_contacts().items()}
     with replacing(target) as temporary, temporary.open("wb") as file:
         np.savez(file, header=json.dumps(header), **arrays)
 
@@ -121,9 +119,7 @@ def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Si
     scene = Scene.from_toml(header["scene"], source=str(path))
     for body in [body for body in scene.bodies if getattr(body, "settled", False)]:
         scene.set(f"{body.name}.settled", False)  # it has settled already
-    sim = cls(scene, device, worlds=header["worlds"], ledger=header["ledger"], assembly=header["assembly"], **{
-        key: value for key, value in header["settings"].items() if key != "seconds"
-    })  # fmt: skip
+    sim = cls(scene, device, **header["settings"])
     _restore(sim, arrays)
     sim.scene = Scene.from_toml(header["scene"], source=str(path))
     return sim

@@ -58,7 +58,7 @@ def settled_positions(body: SoftBody, glued: npt.NDArray[np.int32]) -> npt.NDArr
     scene.add(still)
     probe = Simulation(scene, precision="double", solver="symplectic", fps=240, contact="none")
     probe.step()
-    frame = float(probe.scratch.step_bound.numpy().min())  # as short as one stable step
+    frame = float(probe.engine.scratch.step_bound.numpy().min())  # as short as one stable step
     sim = Simulation(scene, precision="double", solver="symplectic", fps=1.0 / frame, contact="none")
     view: BodyView = sim[body.name]
     free = np.ones((len(body.shape.vertices), 1))

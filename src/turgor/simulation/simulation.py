@@ -1,4 +1,4 @@
-"""A running simulation: what the user holds in the hand."""
+"""The public simulation object: runs a scene, shows its state, and takes changes while it runs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import contextlib
 import math
 import os
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,31 +18,28 @@ from turgor.diagnose.contacts import Contacts
 from turgor.diagnose.energy import Energy, energy
 from turgor.errors import SceneError, did_you_mean
 from turgor.kernel.numbers import numbers
-from turgor.kernel.status import FINE
-from turgor.model.model import Model, decay_rate
+from turgor.model.model import Model
 from turgor.model.state import State
 from turgor.output import sinks
 from turgor.output.frame import Frame, Layout
 from turgor.output.progress import Progress, shown
 from turgor.output.sinks import Record, as_list, opened
 from turgor.scene.scene import Scene
-from turgor.scene.settings import Settings
+from turgor.scene.settings import Contact, Precision, Solver
 from turgor.simulation import save, snapshot
 from turgor.simulation.devices import chosen_device
-from turgor.simulation.failure import failure_of
+from turgor.simulation.failure import ensure_fine
+from turgor.simulation.settings import Assembly, RunSettings
 from turgor.simulation.settle import settle
 from turgor.simulation.step.frame import Step
-from turgor.simulation.step.profile import stage_times
-from turgor.simulation.views import grab
 from turgor.simulation.views.body import BodyView
 from turgor.simulation.views.contacts import ContactEvent, Listeners, contacts_of
 from turgor.simulation.views.rigid import RigidView
+from turgor.simulation.views.view import STIFFNESS, FloatArray, Named, Point, Rows, per_vertex
 from turgor.simulation.views.wall import WallView
 from turgor.solvers.schemes import SCHEMES
 
 __all__ = ["Simulation"]
-
-FloatArray = npt.NDArray[np.float64]
 
 GPU_CHECK = 30  # frames between looks at the status on a GPU: a look waits for the device
 
@@ -50,83 +47,94 @@ GPU_CHECK = 30  # frames between looks at the status on a GPU: a look waits for 
 class Simulation:
     """Runs a scene. Arguments left out are taken from the scene's own settings.
 
-    With `worlds=N`, N copies run at once; parameters of bodies can then be set per world, and all quantities get a
-    leading axis of length N. All worlds share the number of substeps, set by the most demanding one.
-    ledger: also sum up what damping takes and what wind, pumps, hands and walls put in (slower).
+    device: "cpu", "cuda" (an NVIDIA GPU) or "auto" (a GPU if there is one).
+    solver: the integrator. fps: frames per second, 1/s. substeps: per frame; "auto" picks a stable number.
+    contact: the method between bodies. precision: of the numbers, "single" or "double".
+    max_substeps: per frame; a scene that needs more raises UnstableError.
+    worlds: copies that run at once; parameters of bodies can then be set per world, and all quantities get a leading
+    axis of this length. All worlds share the number of substeps, set by the most demanding one.
+    ledger: also sum up what damping takes and what wind, pumps, grabs and walls put in (slower).
     assembly: how forces reach the vertices; "auto" scatters on the CPU and gathers on a GPU (docs/architecture.md).
+
+    Low-level access, which may change from version to version: `model` (arrays that stay), `state` (device arrays that
+    change) and `engine` (launches the stages of a frame). After writing to device arrays, call `engine.changed()`.
     """
+
+    scene: Scene  # as it was described
+    settings: RunSettings  # all that the simulation was made with
+    bodies: Mapping[str, BodyView]  # soft bodies and cloths by name
+    rigid_bodies: Mapping[str, RigidView]
+    walls: Mapping[str, WallView]
+    frame_index: int  # frames since the start
+    model: Model
+    state: State
+    engine: Step
 
     def __init__(
         self,
         scene: Scene,
         device: str = "cpu",
         *,
-        solver: str | None = None,
+        solver: Solver | str | None = None,
         fps: float | None = None,
-        substeps: int | str | None = None,
-        contact: str | None = None,
-        precision: str | None = None,
+        substeps: int | Literal["auto"] | None = None,
+        contact: Contact | str | None = None,
+        precision: Precision | str | None = None,
         max_substeps: int | None = None,
         worlds: int = 1,
         ledger: bool = False,
-        assembly: str = "auto",
+        assembly: Assembly | str = "auto",
     ) -> None:
         if not isinstance(scene, Scene):
             raise SceneError(f"Simulation needs a turgor.Scene, got {type(scene).__name__}")
         scene.check()
-        if isinstance(worlds, bool) or not isinstance(worlds, int) or worlds < 1:
-            raise SceneError(f"worlds must be a whole number >= 1, got {worlds!r}")
         given: dict[str, Any] = {
             "solver": solver, "fps": fps, "substeps": substeps, "contact": contact, "precision": precision,
-            "max_substeps": max_substeps,
+            "max_substeps": max_substeps, "worlds": worlds, "ledger": ledger, "assembly": assembly,
         }  # fmt: skip
+        chosen = asdict(scene.simulation) | {key: value for key, value in given.items() if value is not None}
+        where = chosen_device(device)
         self.scene = scene
-        self.settings: Settings = replace(scene.simulation, **{k: v for k, v in given.items() if v is not None})
-        self.worlds = worlds
-        self.ledger = bool(ledger)
-        if assembly not in ("auto", "scatter", "gather"):
-            raise SceneError(f"assembly must be 'auto', 'scatter' or 'gather', got {assembly!r}")
-        self.assembly = assembly
-        self._device = chosen_device(device)
-        self.model = Model(scene, numbers(scene.dim, self.settings.precision), worlds, self._device)
-        scheme = SCHEMES[self.settings.solver]
+        self.settings = settings = RunSettings(**chosen, device=str(where))
+        self.model = Model(scene, numbers(scene.dim, settings.precision), worlds, where)
+        scheme = SCHEMES[settings.solver]
         self.state = State(self.model)
-        fixed = self.settings.substeps if isinstance(self.settings.substeps, int) else None
-        self._step = Step(
+        self.engine = Step(
             self.model, self.state, scheme,
-            fps=self.settings.fps, substeps=fixed, max_substeps=self.settings.max_substeps, ledger=self.ledger,
-            gathers=self.model.fans_known and (self._device.is_cuda if assembly == "auto" else assembly == "gather"),
-            contact=self.settings.contact,
+            fps=settings.fps, substeps=settings.substeps if isinstance(settings.substeps, int) else None,
+            max_substeps=settings.max_substeps, ledger=settings.ledger,
+            gathers=self.model.fans_known and (where.is_cuda if assembly == "auto" else assembly == "gather"),
+            contact=settings.contact,
         )  # fmt: skip
-        self.scratch = self._step.scratch
         self.frame_index = 0
-        self._views: dict[str, BodyView | RigidView] = {
-            body.name: BodyView(self, body.name) for body in self.model.bodies
-        }
-        self._views |= {body.name: RigidView(self, index) for index, body in enumerate(scene.rigid_bodies)}
-        self.walls = {wall.name: WallView(self, wall.name) for wall in scene.walls}
-        self._forces: FloatArray | None = None  # also says that volume and pressure are of now
+        self.bodies = Named("soft body or cloth", (BodyView(self, index) for index in range(len(scene.bodies))))
+        self.rigid_bodies = Named("rigid body", (RigidView(self, index) for index in range(len(scene.rigid_bodies))))
+        self.walls = Named("wall", (WallView(self, index) for index in range(len(scene.walls))))
+        self._views = Named[Any]("body", (*self.bodies.values(), *self.rigid_bodies.values()))
+        self._forces = np.zeros((0, scene.dim))  # N, of the time when the engine was last fresh
         self._listeners = Listeners()
         self._turn = threading.RLock()  # stepping and measuring share work arrays; `show` looks from another thread
         settle(self)
         self._built = True
 
-    def __setattr__(self, key: str, value: Any) -> None:
-        """Only what exists can be set: a misspelt name must not silently do nothing."""
-        if "_built" in self.__dict__ and key not in self.__dict__ and not hasattr(type(self), key):
-            known = [name for name, entry in vars(type(self)).items() if getattr(entry, "fset", None)]
-            raise SceneError(f"a simulation has no {key!r} to set; {did_you_mean(key, known)}")
-        super().__setattr__(key, value)
+    if not TYPE_CHECKING:  # a type checker takes a class with __setattr__ to have every attribute
+
+        def __setattr__(self, key: str, value: Any) -> None:
+            """Only what exists can be set: a misspelt name must not silently do nothing."""
+            if "_built" in self.__dict__ and key not in self.__dict__ and not hasattr(type(self), key):
+                known = [name for name, entry in vars(type(self)).items() if getattr(entry, "fset", None)]
+                raise SceneError(f"a simulation has no {key!r} to set; {did_you_mean(key, known)}")
+            super().__setattr__(key, value)
 
     # running --------------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
         """Advance by one frame. Raises UnstableError if it diverges; the state is then that of the last good frame."""
         with self._turn:
-            self.launch_frame()
+            self.engine.run()
             self.frame_index += 1
-            if self._device.is_cpu or self.frame_index % GPU_CHECK == 0:
-                self.ensure_fine()
+            if self.model.device.is_cpu or self.frame_index % GPU_CHECK == 0:
+                ensure_fine(self)
         self._listeners.tell(self)
 
     def run(
@@ -165,40 +173,22 @@ class Simulation:
                     for output in outputs:
                         output.add(frame)
                 report(done, frames)
-            self.ensure_fine()
+            ensure_fine(self)
             finished = True
 
     def prepare(self) -> None:
         """Compile the kernels and record the frame now, so that the first step takes no longer than the others."""
-        self._step.prepare()
-
-    def launch_frame(self) -> None:
-        """The device's part of `step` alone, for benchmarks."""
-        self._forces = None
-        self._step.run()
-
-    def stage_times(self) -> dict[str, float]:
-        """Seconds per launch of each stage of a substep; the state is kept."""
-        self._forces = None
-        return stage_times(self._step)
-
-    def ensure_fine(self) -> None:
-        """Raise UnstableError if a frame has failed since the last look."""
-        if self._step.look() != FINE:
-            self.frame_index = round(self.time * self.settings.fps)
-            failure = failure_of(self)
-            self.scratch.status.zero_()  # the state is that of the last good frame, from which it can go on
-            self.state_changed()  # contact lists may be of places that were given up
-            raise failure
+        self.engine.prepare()
 
     # looking --------------------------------------------------------------------------------------------------------
 
-    def __getitem__(self, name: str) -> Any:
-        """A body by its name: a BodyView, or a RigidView for a rigid body."""
-        try:
-            return self._views[name]
-        except KeyError:
-            raise SceneError(f"no body {name!r}; there are: {', '.join(self._views) or 'none'}") from None
+    def __getitem__(self, name: str) -> BodyView:
+        """A body by its name.
+
+        The name of a rigid body gives its RigidView; type checkers know what it has by `rigid_bodies[name]`.
+        """
+        view: BodyView = self._views[name]
+        return view
 
     @property
     def names(self) -> list[str]:
@@ -208,7 +198,12 @@ class Simulation:
     @property
     def device(self) -> str:
         """Where it runs: "cpu" or "cuda:0"."""
-        return str(self._device)
+        return self.settings.device
+
+    @property
+    def worlds(self) -> int:
+        """Copies of the scene that run at once."""
+        return self.settings.worlds
 
     @property
     def solver(self) -> str:
@@ -222,13 +217,19 @@ class Simulation:
 
     @property
     def time(self) -> float:
-        """Simulated seconds since the start."""
+        """s: simulated time since the start."""
+        self.engine.look()
         return float(self.state.clock.numpy()[0])
 
     @property
     def substeps(self) -> int:
         """Substeps of the last frame (0 before the first)."""
-        return int(self.scratch.substeps.numpy()[0])
+        return int(self.engine.scratch.substeps.numpy()[0])
+
+    @property
+    def dt(self) -> float:
+        """s: length of the last substep (0 before the first). A frame takes 1 / settings.fps."""
+        return float(self.engine.scratch.dt.numpy()[0])
 
     @property
     def vertices(self) -> int:
@@ -245,27 +246,26 @@ class Simulation:
     @property
     def positions(self) -> FloatArray:
         """(vertices, dim) m of all soft bodies, in the order of their shapes; (worlds, vertices, dim) for several."""
-        return self._to_user(self.state.x) + self.model.anchor
+        return per_vertex(self, self.state.x) + self.model.anchor
 
     @property
     def velocities(self) -> FloatArray:
         """(vertices, dim) m/s, as `positions`."""
-        return self._to_user(self.state.v)
+        return per_vertex(self, self.state.v)
 
     def forces(self) -> FloatArray:
         """(vertices, dim) N: the total force on each point at the present state, as `positions`."""
         self.measure()
-        assert self._forces is not None
         return self._forces
 
     def measure(self) -> None:
         """Bring forces, volumes and pressures up to the present state (else they are those of the last substep)."""
         with self._turn:
-            self.ensure_fine()
-            if self._forces is None:
-                self._forces = (
-                    self._to_user(self._step.total_forces()) if self.vertices else np.zeros((0, self.scene.dim))
-                )
+            ensure_fine(self)
+            if not self.engine.fresh:
+                if self.vertices:
+                    self._forces = per_vertex(self, self.engine.total_forces())
+                self.engine.fresh = True
 
     def energy(self) -> Energy:
         """The energy ledger, J. `dissipated` and `work` are kept only with `ledger=True`, and are nan otherwise."""
@@ -273,9 +273,9 @@ class Simulation:
         shape = (self.worlds, -1)
         x = np.asarray(self.state.x.numpy(), np.float64).reshape(*shape, self.scene.dim) + self.model.anchor
         v = np.asarray(self.state.v.numpy(), np.float64).reshape(*shape, self.scene.dim)
-        volume = np.asarray(self.scratch.volume.numpy(), np.float64).reshape(shape)
+        volume = np.asarray(self.engine.scratch.volume.numpy(), np.float64).reshape(shape)
         unknown = np.full(self.worlds, math.nan)
-        losses = self._step.losses() if self.ledger else (unknown, unknown)
+        losses = self.engine.losses() if self.settings.ledger else (unknown, unknown)
         return energy(self.model, x, v, volume, self.time, losses)
 
     def contacts(self) -> Contacts:
@@ -283,8 +283,8 @@ class Simulation:
         return contacts_of(self)
 
     def collision_particles(self) -> dict[str, npt.NDArray[Any]]:
-        """Of contact="particles" (B19): position (n, dim) m, owner and other (n,): bodies counted over all worlds."""
-        method = None if self._step.split is None else self._step.split.method
+        """Of contact="particles": position (n, dim) m, owner and other (n,): bodies counted over all worlds."""
+        method = None if self.engine.split is None else self.engine.split.method
         if not isinstance(method, ParticleContacts):
             raise SceneError(
                 f"only contact='particles' has collision particles; this is contact={self.settings.contact!r}"
@@ -300,23 +300,26 @@ class Simulation:
     # changing -------------------------------------------------------------------------------------------------------
 
     def grab(
-        self, body: str, vertex: int, target: Sequence[float], stiffness: float = 50.0, damping: float | None = None,
-        point: Sequence[float] | None = None,
+        self, body: str, vertex: int, target: Point, stiffness: float = STIFFNESS, damping: float | None = None,
+        point: Point | None = None,
     ) -> None:  # fmt: skip
         """Pull a vertex of a body (rigid: of its shape) to a target (m) as on a rubber band of `stiffness` N/m.
 
         One per body, in all worlds. damping: N s/m; left out, it is critical for the pulled point (rigid: the body).
-        point: of a rigid body, any point in the coordinates of its shape instead of a vertex (`RigidView.to_shape`).
-        Call again to move the target.
+        point: (dim,) m of a rigid body, to be pulled instead of the vertex, in the coordinates of its shape
+        (`RigidView.to_shape`). Call again to move the target. `sim[body].grab` does the same.
         """
-        grab.grab(self, body, vertex, target, stiffness, damping, point)
-        self._forces = None
+        if (rigid := self.rigid_bodies.get(body)) is not None:
+            rigid.grab(vertex, target, stiffness, damping, point)
+        elif point is None:
+            self[body].grab(vertex, target, stiffness, damping)
+        else:
+            raise SceneError(f"grab: point is for rigid bodies only, and {body!r} is none: leave it out")
 
     def release(self, body: str | None = None) -> None:
         """Let go of a body, or of all."""
-        for name in self._views if body is None else [body]:
-            grab.release(self, name)
-        self._forces = None
+        for name in self.names if body is None else [body]:
+            self[name].release()
 
     @property
     def gravity(self) -> FloatArray:
@@ -324,7 +327,7 @@ class Simulation:
         return self._world_vector(self.model.gravity)
 
     @gravity.setter
-    def gravity(self, value: Any) -> None:
+    def gravity(self, value: Rows) -> None:
         self._set_world_vector(self.model.gravity, "gravity", value)
 
     @property
@@ -333,7 +336,7 @@ class Simulation:
         return self._world_vector(self.model.wind)
 
     @wind.setter
-    def wind(self, value: Any) -> None:
+    def wind(self, value: Rows) -> None:
         self._set_world_vector(self.model.wind, "wind", value)
 
     def _world_vector(self, array: Any) -> FloatArray:
@@ -348,32 +351,7 @@ class Simulation:
         if not np.all(np.isfinite(table)):
             raise SceneError(f"{name} must be finite, got {value!r}")
         array.assign(np.ascontiguousarray(table, self.model.numbers.dtype))
-        self._forces = None
-
-    def check_change(self, body: int, name: str, values: FloatArray) -> None:
-        """Whether a parameter of a body may be set."""
-        if name == "bending" and not len(self.model.parts[body].hinges) and np.any(values):
-            described = self.model.bodies[body].name
-            raise SceneError(f"{described}.bending can be changed only if the body was described with bending > 0")
-
-    def parameters_changed(self, body: int, name: str) -> None:
-        """A parameter of a body was set: forces are to be measured anew, and some stages may be needed from now on."""
-        self._forces = None
-        described = self.model.bodies[body]
-        if name == "stiffness" and described.velocity_damping is not None:  # Martin's damping follows the stiffness
-            decay = self.model.decay.numpy().copy()
-            mine = slice(body, None, len(self.model.parts))
-            decay[mine] = decay_rate(described.velocity_damping, self.model.stiffness.numpy()[mine])
-            self.model.decay.assign(decay)
-        if name == "wind_drag" and not self.model.windy:
-            self.model.windy = True
-            self._step.record_again()
-
-    def state_changed(self, moved: bool = True) -> None:
-        """Positions (`moved`) or velocities were set."""
-        self._forces = None
-        if moved:
-            self._step.forget_contacts()
+        self.engine.changed(moved=False)
 
     # for sinks ------------------------------------------------------------------------------------------------------
 
@@ -409,12 +387,3 @@ class Simulation:
     def load(cls, path: str | os.PathLike[str], device: str = "cpu") -> Simulation:
         """Go on from a saved state."""
         return save.load(cls, path, device)
-
-    # helpers --------------------------------------------------------------------------------------------------------
-
-    def _to_user(self, array: Any) -> FloatArray:
-        """A device array over vertices, in the user's order, in double precision; a world axis if there are several."""
-        self.ensure_fine()
-        values = np.asarray(array.numpy(), np.float64)
-        values = values.reshape(self.worlds, self.model.vertices, *values.shape[1:])[:, self.model.internal]
-        return np.asarray(values[0] if self.worlds == 1 else values)

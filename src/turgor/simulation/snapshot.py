@@ -56,8 +56,8 @@ def frame_of(sim: Simulation) -> Frame:
         time=sim.time,
         positions=np.concatenate([first_world(sim.positions), rigid_positions]),
         velocities=np.concatenate([first_world(sim.velocities), rigid_velocities]),
-        volumes=per_body(sim.scratch.volume),
-        pressures=per_body(sim.scratch.pressure),
+        volumes=per_body(sim.engine.scratch.volume),
+        pressures=per_body(sim.engine.scratch.pressure),
         walls=_wall_poses(sim),
     )
 

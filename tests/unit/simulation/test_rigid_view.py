@@ -11,6 +11,7 @@ import pytest
 from turgor import Gas, Scene, SceneError, Simulation, UnstableError, shapes
 from turgor.kernel.status import NOT_FINITE
 from turgor.scene import rotation_matrix
+from turgor.simulation.failure import ensure_fine
 
 CAT = shapes.cat()
 
@@ -129,10 +130,11 @@ def test_values_per_world() -> None:
     cat = sim["cat"]
     cat.mass = [1.0, 2.0, 3.0]
     cat.velocity = np.arange(9.0).reshape(3, 3)
-    cat.friction = [0.1, -1.0, 0.3]
+    cat.friction = [0.1, np.nan, 0.3]  # nan: the other's own
     np.testing.assert_allclose(cat.mass, [1.0, 2.0, 3.0])
     np.testing.assert_allclose(cat.momentum[2], 3.0 * np.array([6.0, 7.0, 8.0]))
-    np.testing.assert_allclose(cat.friction, [0.1, -1.0, 0.3])
+    np.testing.assert_allclose(cat.friction, [0.1, np.nan, 0.3])
+    np.testing.assert_allclose(sim.model.rigids.friction.numpy()[::4], [0.1, -1.0, 0.3])
     np.testing.assert_array_equal(sim["crate"].mass, [1.0] * 3)  # the neighbour in the tables
     np.testing.assert_array_equal(sim["crate"].velocity, np.zeros((3, 3)))
     assert sim.energy().kinetic.shape == (3,)
@@ -162,8 +164,8 @@ REFUSED = {
     "rotation text": ("cat", "rotation", "left", "cat.rotation must be a quaternion .* got 'left'"),
     "mass": ("cat", "mass", 0.0, "cat.mass must be >= "),
     "masses": ("cat", "mass", (1.0, 2.0), "cat.mass must be a number or one per world"),
-    "friction": ("cat", "friction", -0.5, "cat.friction must be >= 0, or -1 for the other's own, got -0.5"),
-    "restitution": ("cat", "restitution", 2.0, "cat.restitution must be >= 0 and <= 1, or -1"),
+    "friction": ("cat", "friction", -0.5, "cat.friction must be >= 0, or None for the other's own, got -0.5"),
+    "restitution": ("cat", "restitution", 2.0, "cat.restitution must be >= 0 and <= 1, or None"),
     "mass of kinematic": ("lift", "mass", 2.0, "lift.mass has no effect: the body is kinematic"),
     "moving static": ("ramp", "velocity", (0, 0, 1), "ramp.velocity: a static body does not move"),
     "turning static": ("ramp", "spin", (0, 0, 1), "ramp.spin: a static body does not move"),
@@ -184,9 +186,9 @@ def test_a_rigid_body_that_fails_is_named(worlds: int) -> None:
     """The status counts the soft bodies of all worlds, then the rigid ones of all worlds."""
     sim = make(worlds)
     for index, name in ((0, "ball"), (worlds, "cat"), (worlds + 4 * (worlds - 1) + 2, "lift")):
-        sim.scratch.status.assign(np.array([NOT_FINITE, index], np.int32))
+        sim.engine.scratch.status.assign(np.array([NOT_FINITE, index], np.int32))
         with pytest.raises(UnstableError, match=f"body '{name}' at t = 0 s diverged"):
-            sim.ensure_fine()
+            ensure_fine(sim)
 
 
 # --- hand

@@ -320,7 +320,7 @@ def hand(quick: bool) -> list[Block]:
     rest = sim["hand"].positions
     volume = float(sim["hand"].volume)
     moved, smallest = [0.0], [volume]
-    start = sim["ball"].velocity.copy()
+    start = sim.rigid_bodies["ball"].velocity.copy()
 
     def look(sim: Simulation) -> None:
         moved.append(float(np.linalg.norm(sim["hand"].positions - rest, axis=1).max()))
@@ -329,7 +329,7 @@ def hand(quick: bool) -> list[Block]:
     watch = Stopwatch(look)
     times = (0.0, 0.45, 0.6) if quick else (0.0, 0.4, 0.5, 0.7)
     pictures = stills(sim, times, (400 if quick else 300, 300), watch, zoom=1.3)
-    end = sim["ball"].velocity
+    end = sim.rigid_bodies["ball"].velocity
     wrist = float(np.abs(sim["hand"].positions[body.pinned] - rest[body.pinned]).max())
     rows: list[tuple[str, Any, Any]] = [
         ("vertices of the hand", "386 (figure 8), about 370 (text)", len(body.shape.vertices)),

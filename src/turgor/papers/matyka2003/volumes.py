@@ -20,6 +20,7 @@ from turgor.papers.report.blocks import Block, Svg, Table, Text
 from turgor.scene import Gas, Scene, Springs
 from turgor.shapes.shape import Shape
 from turgor.simulation.simulation import Simulation
+from turgor.simulation.step.profile import stage_times
 
 __all__ = ["METHODS", "Squash", "balance", "bodies", "estimate", "figure", "footnote", "measure_squash", "self_speed"]
 
@@ -60,7 +61,7 @@ def estimate(shape: Shape, method: str, samples: int | None = None, timed: bool 
     if not timed:
         return volume, math.nan
     if samples is None:
-        times = sim.stage_times()
+        times = stage_times(sim.engine)
         return volume, 1e6 * (times["volume estimate"] if method != "exact" else times["faces"])
     best = math.inf
     for _ in range(3):  # milliseconds: what else is measured does not count

@@ -16,6 +16,7 @@ from turgor.papers.report.blocks import Block, Picture, Svg, Table, Text
 from turgor.papers.report.item import Item
 from turgor.papers.report.scenes import changed, empty_ring
 from turgor.simulation.simulation import Simulation
+from turgor.simulation.step.profile import stage_times
 
 __all__ = ["ITEMS"]
 
@@ -93,7 +94,7 @@ def mesh(quick: bool) -> list[Block]:
 def structures(quick: bool) -> list[Block]:
     """What is kept per point and spring."""
     sim = Simulation(changed("drop-2d", ball__settled=False))
-    model, state, scratch = sim.model, sim.state, sim.scratch
+    model, state, scratch = sim.model, sim.state, sim.engine.scratch
 
     def size(*arrays: Any) -> int:
         return sum(array.numpy().nbytes // len(array) for array in arrays)
@@ -129,7 +130,7 @@ def stage_table(points: int) -> dict[str, float]:
     """Seconds of each stage of a substep of the ball of drop-2d with this many points."""
     sim = Simulation(changed("drop-2d", ball__shape__circle__points=points, ball__settled=False), contact="none")
     sim.prepare()
-    times = sim.stage_times()
+    times = stage_times(sim.engine)
     return {name: times[name] for name in STAGES}
 
 

@@ -86,6 +86,7 @@ class Step:
         self._graph: Any = None
         self._rollback = self._new_rollback()
         self._launched = 0  # frames since the last look
+        self.fresh = False  # whether forces, volumes and pressures were evaluated at the present state
         self.grown = 0  # times that contact buffers were too small
 
     def _split(self, contact: str, options: dict[str, bool]) -> SplitEnd | None:
@@ -110,6 +111,7 @@ class Step:
 
     def run(self) -> None:
         """Advance the state by one frame. `look` says whether that went well."""
+        self.fresh = False
         if self.empty:
             self.state.clock.fill_(float(self.state.clock.numpy()[0]) + self.frame_time)
             self.move_walls(0.0)
@@ -127,7 +129,7 @@ class Step:
             self._graph = capture.graph
 
     def record_again(self) -> None:
-        """Other launches are needed from now on."""
+        """Record the frame again before the next one: other launches are needed from now on."""
         self._graph = None
 
     def look(self) -> int:
@@ -174,9 +176,10 @@ class Step:
             "use substeps='auto' or more substeps, or lower its stiffness, gas pressure or velocity"
         )
 
-    def forget_contacts(self) -> None:
-        """Positions were set from outside."""
-        if self.split is not None and self.split.method is not None:
+    def changed(self, moved: bool = True) -> None:
+        """Parameters, velocities or (`moved`) positions were set: what was measured or listed is out of date."""
+        self.fresh = False
+        if moved and self.split is not None and self.split.method is not None:
             self.split.method.forget()
 
     def saved_contacts(self) -> dict[str, npt.NDArray[Any]]:

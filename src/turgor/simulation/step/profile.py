@@ -15,6 +15,7 @@ __all__ = ["stage_times"]
 
 def stage_times(step: Step) -> dict[str, float]:
     """Seconds per launch of each stage of a substep, measured one by one at the present state (which is kept)."""
+    step.fresh = False
     s, scratch, forces = step.state, step.scratch, step.forces
     x, v, clock = wp.clone(s.x), wp.clone(s.v), wp.clone(s.clock)
     assembly: dict[str, Callable[[], None]] = {

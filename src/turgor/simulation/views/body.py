@@ -1,72 +1,66 @@
-"""What a user sees of one body of a running simulation: its state, and its parameters, which may be set at any time."""
+"""One soft body or cloth of a running simulation: its state, and its parameters, which may be set at any time."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from turgor.errors import SceneError, did_you_mean
+from turgor.errors import SceneError
+from turgor.model.model import decay_rate
 from turgor.scene.data import SoftBody
 from turgor.scene.gas import GAS_CONSTANT, VOLUME_FLOOR
+from turgor.simulation.failure import ensure_fine
+from turgor.simulation.views.view import STIFFNESS, Angular, FloatArray, PerWorld, Point, Rows, Scalar, View, per_vertex
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
 
 __all__ = ["BodyView"]
 
-FloatArray = npt.NDArray[np.float64]
-Values = float | FloatArray
 
+class Parameter:
+    """An entry of the model's parameter table as an attribute of the view."""
 
-def _parameter(name: str, what: str, high: float = math.inf, *, own: bool = False, gas: bool = False) -> Any:
-    """A property on one entry of the model's parameter table.
+    def __init__(self, what: str, *, gas: bool = False) -> None:
+        self.__doc__ = f"{what}. A number, or one per world. May be set."
+        self._gas = gas  # whether it can be set only on bodies that were described with gas
 
-    own: -1 stands for "the wall's own"; gas: only for bodies that were described with gas.
-    """
-
-    def read(view: BodyView) -> Values:
-        return view._read(name)
-
-    def write(view: BodyView, value: Any) -> None:
-        if gas:
-            view._needs_gas(name)
-        view._write(name, value, high, own)
-
-    return property(read, write, doc=f"{what}. A number, or one per world.")
-
-
-class BodyView:
-    """State and parameters of one body. With several worlds every quantity has a leading axis of length `worlds`."""
-
-    stiffness = _parameter("stiffness", "Spring stiffness, N/m")
-    damping = _parameter("damping", "Dashpot of each spring, N s/m")
-    bending = _parameter("bending", "Bending stiffness, N m/rad")
-    drag = _parameter("drag", "Drag rate c of dv/dt = -c v, 1/s")
-    wind_drag = _parameter("wind_drag", "Wind force per point and speed, N s/m")
-    friction = _parameter("friction", "Coulomb coefficient; -1: the wall's own", own=True)
-    restitution = _parameter("restitution", "Restitution; -1: the wall's own", 1.0, own=True)
-    ambient = _parameter("ambient", "Pressure outside, Pa", gas=True)
-    nRT = _parameter(  # noqa: N815
-        "nRT", "Amount of gas times R times temperature, J", gas=True
-    )
-
-    def __init__(self, sim: Simulation, name: str) -> None:
-        self._sim = sim
-        self._model = sim.model
-        self.index = [body.name for body in sim.model.bodies].index(name)
+    def __set_name__(self, owner: type[BodyView], name: str) -> None:
         self.name = name
 
-    def __setattr__(self, key: str, value: Any) -> None:
-        """Only what exists can be set: a misspelt parameter must not silently do nothing."""
-        if not key.startswith("_") and key not in ("name", "index"):
-            found = getattr(type(self), key, None)
-            if found is None or found.fset is None:
-                known = [name for name, entry in vars(type(self)).items() if getattr(entry, "fset", None)]
-                raise SceneError(f"{self.name}.{key} cannot be set; {did_you_mean(key, known)}")
-        super().__setattr__(key, value)
+    @overload
+    def __get__(self, view: None, owner: type[BodyView]) -> Parameter: ...
+    @overload
+    def __get__(self, view: BodyView, owner: type[BodyView]) -> Scalar: ...
+    def __get__(self, view: BodyView | None, owner: type[BodyView]) -> Parameter | Scalar:
+        return self if view is None else view._read(self.name)
+
+    def __set__(self, view: BodyView, value: PerWorld) -> None:
+        if self._gas:
+            view._needs_gas(self.name)
+        view._write(self.name, view._checked(self.name, value, 0.0))
+
+
+class BodyView(View):
+    """State and parameters of one soft body or cloth.
+
+    With several worlds every quantity has a leading axis of length `worlds`.
+    """
+
+    stiffness = Parameter("Spring stiffness, N/m")
+    damping = Parameter("Dashpot of each spring, N s/m")
+    bending = Parameter("Bending stiffness, N m/rad")
+    drag = Parameter("Drag rate c of dv/dt = -c v, 1/s")
+    wind_drag = Parameter("Wind force per point and speed, N s/m")
+    ambient = Parameter("Pressure outside, Pa (N/m in 2D)", gas=True)
+    nRT = Parameter("Amount of gas times R times temperature, J", gas=True)  # noqa: N815
+
+    def __init__(self, sim: Simulation, index: int) -> None:
+        super().__init__(sim, sim.model.bodies[index].name, index)
+        self._model = sim.model
 
     # state ----------------------------------------------------------------------------------------------------------
 
@@ -76,7 +70,7 @@ class BodyView:
         return self._vertices(self._sim.positions)
 
     @positions.setter
-    def positions(self, value: Any) -> None:
+    def positions(self, value: Rows) -> None:
         self._assign(self._sim.state.x, value, "positions", self._model.anchor)
 
     @property
@@ -85,7 +79,7 @@ class BodyView:
         return self._vertices(self._sim.velocities)
 
     @velocities.setter
-    def velocities(self, value: Any) -> None:
+    def velocities(self, value: Rows) -> None:
         self._assign(self._sim.state.v, value, "velocities", 0.0)
 
     @property
@@ -96,15 +90,15 @@ class BodyView:
     @property
     def masses(self) -> FloatArray:
         """(vertices,) kg."""
-        return self._vertices(self._sim._to_user(self._model.mass)[..., None])[..., 0]
+        return self._vertices(per_vertex(self._sim, self._model.mass)[..., None])[..., 0]
 
     @property
-    def mass(self) -> Values:
+    def mass(self) -> Scalar:
         """kg, of the whole body. May be set."""
-        return self._plain(self.masses.sum(axis=-1))
+        return self._scalar(self.masses.sum(axis=-1))
 
     @mass.setter
-    def mass(self, value: Any) -> None:
+    def mass(self, value: PerWorld) -> None:
         if len(self.glued):
             raise SceneError(f"{self.name}.mass cannot be set, as vertices of it are glued: set it in the scene")
         wanted = self._checked("mass", value, float(np.finfo(self._model.numbers.dtype).tiny))
@@ -115,6 +109,24 @@ class BodyView:
             table[:, part] *= factor[:, None] ** power
             array.assign(table.ravel())
         self._write("breathing", np.atleast_1d(self._read("breathing")) / factor)
+
+    @property
+    def friction(self) -> Scalar | None:
+        """Coulomb coefficient (no unit); None, or nan in some of several worlds: the other's own. May be set."""
+        return self._surface(self._row("friction"))
+
+    @friction.setter
+    def friction(self, value: PerWorld | None) -> None:
+        self._write("friction", self._checked_surface("friction", value, math.inf))
+
+    @property
+    def restitution(self) -> Scalar | None:
+        """0..1 (no unit); None, or nan in some of several worlds: the other's own. May be set."""
+        return self._surface(self._row("restitution"))
+
+    @restitution.setter
+    def restitution(self, value: PerWorld | None) -> None:
+        self._write("restitution", self._checked_surface("restitution", value, 1.0))
 
     @property
     def glued(self) -> npt.NDArray[np.int32]:
@@ -134,59 +146,59 @@ class BodyView:
         return np.asarray(np.einsum("...i,...ij->...j", self.masses, self.velocities))
 
     @property
-    def angular_momentum(self) -> Values:
+    def angular_momentum(self) -> Angular:
         """kg m²/s about the centre of mass: a vector in 3D, a number in 2D."""
         arms = self.positions - self.center[..., None, :]
         spin = np.cross(arms, self.velocities) if self._model.numbers.dim == 3 else _cross2(arms, self.velocities)
         return np.asarray(np.einsum("...i,...ij->...j", self.masses, spin)) if spin.ndim > self.masses.ndim else (
-            self._plain(np.einsum("...i,...i->...", self.masses, spin))
+            self._scalar(np.einsum("...i,...i->...", self.masses, spin))
         )  # fmt: skip
 
     @property
-    def volume(self) -> Values:
+    def volume(self) -> Scalar:
         """m³ (m² in 2D) enclosed, measured by the body's own method; nan for a cloth."""
-        return self._measured("volume") if self._closed else self._plain(np.full(self._model.worlds, math.nan))
+        return self._measured("volume") if self._closed else self._scalar(np.full(self._model.worlds, math.nan))
 
     @property
-    def rest_volume(self) -> Values:
+    def rest_volume(self) -> Scalar:
         """m³ (m² in 2D) of the shape as it was described; nan for a cloth."""
-        return self._read("rest_volume") if self._closed else self._plain(np.full(self._model.worlds, math.nan))
+        return self._read("rest_volume") if self._closed else self._scalar(np.full(self._model.worlds, math.nan))
 
     @property
-    def pressure(self) -> Values:
+    def pressure(self) -> Scalar:
         """Absolute pressure of the gas, Pa (N/m in 2D); 0 without gas."""
         return self._measured("pressure")
 
     @property
-    def gauge_pressure(self) -> Values:
+    def gauge_pressure(self) -> Scalar:
         """Pressure above ambient, Pa. Setting it sets the amount of gas that has this pressure at the rest volume."""
-        return self._plain(np.atleast_1d(self.pressure) - np.atleast_1d(self.ambient))
+        return self._scalar(np.atleast_1d(self.pressure) - np.atleast_1d(self.ambient))
 
     @gauge_pressure.setter
-    def gauge_pressure(self, value: Any) -> None:
+    def gauge_pressure(self, value: PerWorld) -> None:
         self._needs_gas("gauge_pressure")
         gauge = self._checked("gauge_pressure", value, -math.inf)
         self.nRT = (gauge + np.atleast_1d(self.ambient)) * np.atleast_1d(self.rest_volume)
 
     @property
-    def temperature(self) -> Values:
+    def temperature(self) -> Scalar:
         """K, at the rest volume. Setting it keeps the amount of gas."""
-        return self._plain(self._sim.state.temperatures[:, self.index])
+        return self._scalar(self._sim.state.temperatures[:, self.index])
 
     @temperature.setter
-    def temperature(self, value: Any) -> None:
+    def temperature(self, value: PerWorld) -> None:
         self._needs_gas("temperature")
         kelvin = self._checked("temperature", value, float(np.finfo(np.float32).tiny))
         self.nRT = np.atleast_1d(self.nRT) * kelvin / self._sim.state.temperatures[:, self.index]
         self._sim.state.temperatures[:, self.index] = kelvin
 
     @property
-    def moles(self) -> Values:
+    def moles(self) -> Scalar:
         """mol. Setting it keeps the temperature."""
-        return self._plain(np.atleast_1d(self.nRT) / (GAS_CONSTANT * self._sim.state.temperatures[:, self.index]))
+        return self._scalar(np.atleast_1d(self.nRT) / (GAS_CONSTANT * self._sim.state.temperatures[:, self.index]))
 
     @moles.setter
-    def moles(self, value: Any) -> None:
+    def moles(self, value: PerWorld) -> None:
         self._needs_gas("moles")
         self.nRT = self._checked("moles", value, 0.0) * GAS_CONSTANT * self._sim.state.temperatures[:, self.index]
 
@@ -197,6 +209,25 @@ class BodyView:
             raise SceneError(f"{self.name}.collapsed: only a closed body encloses a volume")
         flat = np.atleast_1d(self.volume) < VOLUME_FLOOR * np.atleast_1d(self.rest_volume)
         return bool(flat[0]) if self._model.worlds == 1 else flat
+
+    # changing -------------------------------------------------------------------------------------------------------
+
+    def grab(self, vertex: int, target: Point, stiffness: float = STIFFNESS, damping: float | None = None) -> None:
+        """Pull a vertex to a target (m) as on a rubber band of `stiffness` N/m, in all worlds.
+
+        damping: N s/m; left out, it is critical for the pulled point. Call again to move the target.
+        """
+        model, state = self._model, self._sim.state
+        pull = self._checked_pull(len(model.bodies[self.index].shape.vertices), vertex, target, stiffness, damping)
+        place = int(model.internal[model.starts[self.index] + vertex])
+        places = place + np.arange(model.worlds) * model.vertices
+        self._put(state.grab_vertex, len(model.parts), places)
+        self._put_pull(state, len(model.parts), pull, float(model.mass.numpy()[place]))
+
+    def release(self) -> None:
+        """Let go of the body, in all worlds."""
+        self._put(self._sim.state.grab_vertex, len(self._model.parts), -1)
+        self._sim.engine.changed(moved=False)
 
     # helpers --------------------------------------------------------------------------------------------------------
 
@@ -212,19 +243,16 @@ class BodyView:
     def _closed(self) -> bool:
         return isinstance(self._model.bodies[self.index], SoftBody)
 
-    def _plain(self, values: FloatArray) -> Values:
-        values = np.atleast_1d(np.asarray(values, np.float64))
-        return float(values[0]) if self._model.worlds == 1 else values
+    def _row(self, name: str) -> FloatArray:
+        """(worlds,) of this body in the model's parameter table: a copy, as on the CPU `numpy()` is the table."""
+        return np.array(getattr(self._model, name).numpy()[self.index :: len(self._model.parts)], np.float64)
 
-    def _table(self, array: Any) -> Any:
-        return array.numpy().reshape(self._model.worlds, -1)
+    def _read(self, name: str) -> Scalar:
+        return self._scalar(self._row(name))
 
-    def _read(self, name: str) -> Values:
-        return self._plain(self._table(getattr(self._model, name))[:, self.index])
-
-    def _measured(self, name: str) -> Values:
+    def _measured(self, name: str) -> Scalar:
         self._sim.measure()
-        return self._plain(self._table(getattr(self._sim.scratch, name))[:, self.index])
+        return self._scalar(getattr(self._sim.engine.scratch, name).numpy()[self.index :: len(self._model.parts)])
 
     def _needs_gas(self, name: str) -> None:
         body = self._model.bodies[self.index]
@@ -234,28 +262,25 @@ class BodyView:
             )
 
     def _checked(self, name: str, value: Any, low: float, high: float = math.inf) -> FloatArray:
-        try:
-            values = np.broadcast_to(np.asarray(value, np.float64), (self._model.worlds,))
-        except (TypeError, ValueError):
-            raise SceneError(
-                f"{self.name}.{name} must be a number or one per world ({self._model.worlds}), got {value!r}"
-            ) from None
+        values = self._per_world(name, value)
         limit = min(high, float(np.finfo(self._model.numbers.dtype).max))
         if not np.all(np.isfinite(values)) or np.any(values < low) or np.any(values > limit):
             raise SceneError(f"{self.name}.{name} must be a number from {low:g} to {limit:g}, got {value!r}")
         return values
 
-    def _write(self, name: str, value: Any, high: float = math.inf, own: bool = False) -> None:
-        low = -1.0 if own else 0.0
-        values = self._checked(name, value, low, high)
-        if own and np.any((values < 0.0) & (values != -1.0)):
-            raise SceneError(f"{self.name}.{name} must be >= 0, or -1 for the wall's own, got {value!r}")
-        self._sim.check_change(self.index, name, values)
-        array = getattr(self._model, name)
-        table = self._table(array).copy()
-        table[:, self.index] = values
-        array.assign(table.ravel())
-        self._sim.parameters_changed(self.index, name)
+    def _write(self, name: str, values: FloatArray) -> None:
+        model = self._model
+        if name == "bending" and not len(model.parts[self.index].hinges) and np.any(values):
+            raise SceneError(f"{self.name}.bending can be changed only if the body was described with bending > 0")
+        self._put(getattr(model, name), len(model.parts), values)
+        self._sim.engine.changed(moved=False)
+        law = model.bodies[self.index].velocity_damping
+        if name == "stiffness" and law is not None:  # Martin's damping follows the stiffness
+            stiffness = model.stiffness.numpy()[self.index :: len(model.parts)]
+            self._put(model.decay, len(model.parts), decay_rate(law, stiffness))
+        if name == "wind_drag" and not model.windy:
+            model.windy = True
+            self._sim.engine.record_again()
 
     def _assign(self, array: Any, value: Any, name: str, origin: Any) -> None:
         model = self._model
@@ -267,15 +292,15 @@ class BodyView:
             expected = shape[1:] if model.worlds == 1 else shape
             raise SceneError(f"{self.name}.{name} must have shape {expected}, got {np.shape(value)}") from None
         local = values - origin
-        if not np.all(np.abs(local) <= np.finfo(model.numbers.dtype).max):
+        if not self._fits(local):
             raise SceneError(f"{self.name}.{name} must be finite, and fit {model.numbers.precision} precision")
-        self._sim.ensure_fine()
+        ensure_fine(self._sim)
         table = array.numpy().reshape(model.worlds, model.vertices, model.numbers.dim).copy()
         start = int(model.starts[self.index])
         order = model.user[start : start + count] - start
         table[:, start : start + count] = local[:, order]
         array.assign(table.reshape(-1, model.numbers.dim))
-        self._sim.state_changed(moved=name == "positions")
+        self._sim.engine.changed(moved=name == "positions")
 
 
 def _cross2(a: FloatArray, b: FloatArray) -> FloatArray:

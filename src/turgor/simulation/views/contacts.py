@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.diagnose.contacts import Contacts, Touches, joined, wall_touches
+from turgor.simulation.failure import ensure_fine
 
 if TYPE_CHECKING:
     from turgor.model.surfaces import Surfaces
@@ -36,11 +37,11 @@ class ContactEvent:
 
 def contacts_of(sim: Simulation) -> Contacts:
     """Everything that touches now."""
-    sim.ensure_fine()
+    ensure_fine(sim)
     walls, names = sim.model.walls, sim.names
     wall_names = [wall.name for wall in walls.scene]
     parts = [(_on_walls(sim), names, wall_names)]
-    split = sim._step.split
+    split = sim.engine.split
     if split is not None:
         if split.method is not None:
             parts.append((_between_bodies(sim, split.surfaces, split.method.found()), names, names))

@@ -1,4 +1,4 @@
-"""What a user sees of one rigid body of a running simulation: pose, motion and parameters, which may be set."""
+"""One rigid body of a running simulation: pose, motion and parameters, which may be set."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from turgor.errors import SceneError, did_you_mean
+from turgor.errors import SceneError
 from turgor.model.rotations import angle_of, matrices_of, quaternion_of, swing
 from turgor.scene.data import rotation_matrix
+from turgor.simulation.failure import ensure_fine
+from turgor.simulation.views.view import STIFFNESS, Angular, FloatArray, PerWorld, Point, Rows, Scalar, View
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
 
 __all__ = ["RigidView"]
 
-FloatArray = npt.NDArray[np.float64]
-Values = float | FloatArray
 
-
-class RigidView:
+class RigidView(View):
     """Pose, motion and parameters of one rigid body.
 
     With several worlds every quantity has a leading axis of length `worlds`. Angular quantities are vectors in 3D
@@ -29,21 +27,10 @@ class RigidView:
     """
 
     def __init__(self, sim: Simulation, index: int) -> None:
-        self._sim = sim
         self._rigids, self._state = sim.model.rigids, sim.state.rigid
         self._body = self._rigids.bodies[index]
         self._props = self._rigids.props[index]
-        self.index = index
-        self.name = self._body.name
-
-    def __setattr__(self, key: str, value: Any) -> None:
-        """Only what exists can be set: a misspelt attribute must not silently do nothing."""
-        if not key.startswith("_") and key not in ("name", "index"):
-            found = getattr(type(self), key, None)
-            if found is None or found.fset is None:
-                known = [name for name, entry in vars(type(self)).items() if getattr(entry, "fset", None)]
-                raise SceneError(f"{self.name}.{key} cannot be set; {did_you_mean(key, known)}")
-        super().__setattr__(key, value)
+        super().__init__(sim, self._body.name, index)
 
     # pose -----------------------------------------------------------------------------------------------------------
 
@@ -55,25 +42,25 @@ class RigidView:
     @property
     def center(self) -> FloatArray:
         """(dim,) m: the centre of mass, with all that is glued to the body. May be set."""
-        return self._plain(self._rows("x") + self._sim.model.anchor)
+        return self._array(self._rows("x") + self._sim.model.anchor)
 
     @center.setter
-    def center(self, value: Any) -> None:
+    def center(self, value: Rows) -> None:
         self._assign("x", self._checked("center", value) - self._sim.model.anchor)
 
     @property
-    def rotation(self) -> Values:
+    def rotation(self) -> Angular:
         """How the shape is turned: a quaternion (x, y, z, w) in 3D, rad (counter-clockwise) in 2D.
 
         May be set, in 3D also as axis times angle (3 numbers); the spin stays as it is.
         """
         turns = matrices_of(self._rows("q")) @ self._props.rotation.T
         if self._dim == 2:
-            return self._number(np.array([angle_of(turn) for turn in turns]))
-        return self._plain(np.stack([quaternion_of(turn) for turn in turns]))
+            return self._scalar(np.array([angle_of(turn) for turn in turns]))
+        return self._array(np.stack([quaternion_of(turn) for turn in turns]))
 
     @rotation.setter
-    def rotation(self, value: Any) -> None:
+    def rotation(self, value: Rows) -> None:
         turns = self._checked_turns(value) @ self._props.rotation
         spin = self._rows("spin")
         if self._dim == 2:
@@ -85,97 +72,128 @@ class RigidView:
     @property
     def positions(self) -> FloatArray:
         """(vertices, dim) m: the shape's vertices where they are now, in their own order."""
-        return self._plain(self._arms() + (self._rows("x") + self._sim.model.anchor)[:, None])
+        return self._array(self._arms() + (self._rows("x") + self._sim.model.anchor)[:, None])
 
-    def to_shape(self, point: Any) -> FloatArray:
+    def to_shape(self, point: Rows) -> FloatArray:
         """(dim,) m: a point of the world, in the coordinates of the shape as the body is now."""
         away = self._checked("to_shape", point) - self._sim.model.anchor - self._rows("x")
         local = np.einsum("wji,wj->wi", matrices_of(self._rows("q")), away)
-        return self._plain(local @ self._props.rotation.T + self._props.center)
+        return self._array(local @ self._props.rotation.T + self._props.center)
 
-    def from_shape(self, point: Any) -> FloatArray:
+    def from_shape(self, point: Rows) -> FloatArray:
         """(dim,) m: where a point of the shape is in the world now."""
         local = (self._checked("from_shape", point) - self._props.center) @ self._props.rotation
         away = np.einsum("wij,wj->wi", matrices_of(self._rows("q")), local)
-        return self._plain(away + self._rows("x") + self._sim.model.anchor)
+        return self._array(away + self._rows("x") + self._sim.model.anchor)
 
     @property
     def velocities(self) -> FloatArray:
         """(vertices, dim) m/s: of the shape's vertices."""
         arms = self._arms()
         turning = [swing(spin, own) for spin, own in zip(self._rows("spin"), arms, strict=True)]
-        return self._plain(np.stack(turning) + self._rows("v")[:, None])
+        return self._array(np.stack(turning) + self._rows("v")[:, None])
 
     # motion ---------------------------------------------------------------------------------------------------------
 
     @property
     def velocity(self) -> FloatArray:
         """(dim,) m/s of the centre. May be set."""
-        return self._plain(self._rows("v"))
+        return self._array(self._rows("v"))
 
     @velocity.setter
-    def velocity(self, value: Any) -> None:
+    def velocity(self, value: Rows) -> None:
         self._must_move("velocity", value)
         self._assign("v", self._checked("velocity", value))
 
     @property
-    def spin(self) -> Values:
+    def spin(self) -> Angular:
         """rad/s, along the axes of the world. May be set."""
         return self._angular_value("spin")
 
     @spin.setter
-    def spin(self, value: Any) -> None:
+    def spin(self, value: Rows) -> None:
         self._must_move("spin", value)
         self._set_spin(self._checked("spin", value, turning=True))
 
     @property
     def momentum(self) -> FloatArray:
         """(dim,) kg m/s, with all that is glued to the body."""
-        return self._plain(np.atleast_1d(self.mass)[:, None] * self._rows("v"))
+        return self._array(np.atleast_1d(self.mass)[:, None] * self._rows("v"))
 
     @property
-    def angular_momentum(self) -> Values:
+    def angular_momentum(self) -> Angular:
         """kg m²/s about the centre, along the axes of the world; 0 for a body that is not dynamic."""
         return self._angular_value("angular")
 
     # parameters -----------------------------------------------------------------------------------------------------
 
     @property
-    def mass(self) -> Values:
+    def mass(self) -> Scalar:
         """kg, with all that is glued to the body. May be set, which keeps its velocity and spin."""
         if self.kind != "dynamic":
-            return self._number(np.full(self._rigids.worlds, self._props.mass))
-        return self._number(1.0 / self._rows("inverse_mass"))
+            return self._scalar(np.full(self._rigids.worlds, self._props.mass))
+        return self._scalar(1.0 / self._rows("inverse_mass"))
 
     @mass.setter
-    def mass(self, value: Any) -> None:
+    def mass(self, value: PerWorld) -> None:
         if self.kind != "dynamic":
             raise SceneError(f"{self.name}.mass has no effect: the body is {self.kind}")
         if np.any(self._sim.model.glue.body_host == self.index):
             raise SceneError(f"{self.name}.mass cannot be set, as vertices are glued to it: set it in the scene")
-        wanted = self._parameter("mass", value, float(np.finfo(self._rigids.numbers.dtype).tiny))
+        wanted, least = self._per_world("mass", value), float(np.finfo(self._rigids.numbers.dtype).tiny)
+        if not self._fits(wanted):
+            raise SceneError(f"{self.name}.mass must be finite, got {value!r}")
+        if np.any(wanted < least):
+            raise SceneError(f"{self.name}.mass must be >= {least:g}, got {value!r}")
         factor = wanted / np.atleast_1d(self.mass)
         for name, power in (("inverse_mass", -1.0), ("inverse_inertia", -1.0), ("angular", 1.0)):
             rows = self._rows(name)
             self._assign(name, rows * (factor**power).reshape((-1,) + (1,) * (rows.ndim - 1)))
 
     @property
-    def friction(self) -> Values:
-        """Coulomb coefficient; -1: the other's own. A number, or one per world. May be set."""
-        return self._number(self._rows("friction"))
+    def friction(self) -> Scalar | None:
+        """Coulomb coefficient (no unit); None, or nan in some of several worlds: the other's own. May be set."""
+        return self._surface(self._rows("friction"))
 
     @friction.setter
-    def friction(self, value: Any) -> None:
-        self._assign("friction", self._parameter("friction", value, -1.0, own=True))
+    def friction(self, value: PerWorld | None) -> None:
+        self._assign("friction", self._checked_surface("friction", value, math.inf))
 
     @property
-    def restitution(self) -> Values:
-        """0..1; -1: the other's own. A number, or one per world. May be set."""
-        return self._number(self._rows("restitution"))
+    def restitution(self) -> Scalar | None:
+        """0..1 (no unit); None, or nan in some of several worlds: the other's own. May be set."""
+        return self._surface(self._rows("restitution"))
 
     @restitution.setter
-    def restitution(self, value: Any) -> None:
-        self._assign("restitution", self._parameter("restitution", value, -1.0, 1.0, own=True))
+    def restitution(self, value: PerWorld | None) -> None:
+        self._assign("restitution", self._checked_surface("restitution", value, 1.0))
+
+    # changing -------------------------------------------------------------------------------------------------------
+
+    def grab(
+        self, vertex: int, target: Point, stiffness: float = STIFFNESS, damping: float | None = None,
+        point: Point | None = None,
+    ) -> None:  # fmt: skip
+        """Pull a vertex of the shape to a target (m) as on a rubber band of `stiffness` N/m, in all worlds.
+
+        damping: N s/m; left out, it is critical for the body. point: (dim,) m in the coordinates of the shape, to be
+        pulled instead of the vertex (`to_shape` gives it). Call again to move the target.
+        """
+        rigids = self._rigids
+        if self.kind != "dynamic":
+            raise SceneError(
+                f"grab: {self.name!r} is {self.kind} and follows no force; set its velocity or center instead"
+            )
+        pull = self._checked_pull(len(self._body.shape.vertices), vertex, target, stiffness, damping)
+        local = rigids.shape_points[self.index][vertex] if point is None else self._local(point)
+        self._put(self._state.grab_on, rigids.count, 1)
+        self._put(self._state.grab_local, rigids.count, local)
+        self._put_pull(self._state, rigids.count, pull, float(np.max(self.mass)))
+
+    def release(self) -> None:
+        """Let go of the body, in all worlds."""
+        self._put(self._state.grab_on, self._rigids.count, 0)
+        self._sim.engine.changed(moved=False)
 
     # helpers --------------------------------------------------------------------------------------------------------
 
@@ -185,11 +203,11 @@ class RigidView:
 
     def _rows(self, name: str) -> FloatArray:
         """(worlds, ...) of this body, in double precision: a copy, as `numpy()` on the CPU is the state itself."""
-        self._sim.ensure_fine()
-        values = self._array(name).numpy()
+        ensure_fine(self._sim)
+        values = self._of(name).numpy()
         return np.array(values[self.index :: self._rigids.count], np.float64)
 
-    def _array(self, name: str) -> Any:
+    def _of(self, name: str) -> Any:
         """The device array of a quantity, which changes, or of a parameter."""
         return getattr(self._state if name in self._state.SAVED else self._rigids, name)
 
@@ -198,15 +216,16 @@ class RigidView:
         turns = matrices_of(self._rows("q"))
         return np.asarray(np.einsum("wij,nj->wni", turns, self._rigids.shape_points[self.index]))
 
-    def _plain(self, values: FloatArray) -> FloatArray:
-        return np.asarray(values[0] if self._rigids.worlds == 1 else values)
+    def _local(self, point: Any) -> FloatArray:
+        """(dim,) m: a point of the shape, along the principal axes from the centre of mass."""
+        place = np.asarray(point, np.float64)
+        if place.shape != (self._dim,) or not np.all(np.isfinite(place)):
+            raise SceneError(f"grab: point must be {self._dim} finite numbers, got {point!r}")
+        return np.asarray((place - self._props.center) @ self._props.rotation)
 
-    def _number(self, values: FloatArray) -> Values:
-        return float(values[0]) if self._rigids.worlds == 1 else values
-
-    def _angular_value(self, name: str) -> Values:
+    def _angular_value(self, name: str) -> Angular:
         rows = self._rows(name)
-        return self._number(rows) if self._dim == 2 else self._plain(rows)
+        return self._scalar(rows) if self._dim == 2 else self._array(rows)
 
     def _must_move(self, name: str, value: Any) -> None:
         if self.kind == "static" and np.any(value):
@@ -220,7 +239,7 @@ class RigidView:
         except (TypeError, ValueError):
             wanted = "a number" if len(shape) == 1 else f"{self._dim} numbers"
             raise SceneError(f"{self.name}.{name} must be {wanted} (or that per world), got {value!r}") from None
-        if not np.all(np.abs(values) <= np.finfo(self._rigids.numbers.dtype).max):
+        if not self._fits(values):
             raise SceneError(f"{self.name}.{name} must be finite, got {value!r}")
         return values
 
@@ -241,25 +260,6 @@ class RigidView:
             )
         return matrices_of(rows)
 
-    def _parameter(self, name: str, value: Any, low: float, high: float = math.inf, own: bool = False) -> FloatArray:
-        values = self._checked_numbers(name, value)
-        if np.any(values < low) or np.any(values > high) or (own and np.any((values < 0.0) & (values != -1.0))):
-            wanted = f">= {max(low, 0.0):g}" + (f" and <= {high:g}" if math.isfinite(high) else "")
-            other = ", or -1 for the other's own" if own else ""
-            raise SceneError(f"{self.name}.{name} must be {wanted}{other}, got {value!r}")
-        return values
-
-    def _checked_numbers(self, name: str, value: Any) -> FloatArray:
-        try:
-            values = np.broadcast_to(np.asarray(value, np.float64), (self._rigids.worlds,))
-        except (TypeError, ValueError):
-            raise SceneError(
-                f"{self.name}.{name} must be a number or one per world ({self._rigids.worlds}), got {value!r}"
-            ) from None
-        if not np.all(np.abs(values) <= np.finfo(self._rigids.numbers.dtype).max):
-            raise SceneError(f"{self.name}.{name} must be finite, got {value!r}")
-        return values
-
     def _set_spin(self, spin: FloatArray) -> None:
         """Sets the angular velocity, and the momentum that goes with it: L = R I Rᵀ ω."""
         self._assign("spin", spin)
@@ -273,13 +273,10 @@ class RigidView:
         self._assign("angular", np.einsum("wij,wj,wkj,wk->wi", turns, inertia, turns, spin))
 
     def _assign(self, name: str, values: FloatArray) -> None:
-        array = self._array(name)
-        table = array.numpy().copy()
-        table[self.index :: self._rigids.count] = values
-        array.assign(table)
+        self._put(self._of(name), self._rigids.count, values)
         if name in ("x", "q", "v", "spin"):
             self._carry_glue()
-        self._sim.state_changed(moved=name in ("x", "q"))
+        self._sim.engine.changed(moved=name in ("x", "q"))
 
     def _carry_glue(self) -> None:
         """Glued vertices go where the body goes."""

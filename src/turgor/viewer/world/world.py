@@ -73,7 +73,7 @@ class World:
     def of(cls, sim: Simulation) -> World:
         """The world of a simulation that is already there; it goes on from where it is."""
         world = cls.__new__(cls)
-        world.device, world.playing, world.speed, world.ledger = sim.device, True, 1.0, sim.ledger
+        world.device, world.playing, world.speed, world.ledger = sim.device, True, 1.0, sim.settings.ledger
         world.version = world.ticks = 1
         world._grabbed, world._points, world.watchers = {}, {}, []
         world._due, world._frame, world._fineness, world._odd = 0.0, None, 1, 0
@@ -218,7 +218,7 @@ class World:
         value = body
         for key in keys:
             value = getattr(value, key)
-        setattr(self.sim[name], attribute, -1.0 if value is None else value)
+        setattr(self.sim[name], attribute, value)
         return True
 
     def _change_gas(self, name: str, before: Any, after: Any) -> bool:
@@ -322,9 +322,7 @@ class World:
 
     def _rebuild(self, scene: Scene, bodies: bool) -> None:
         """Go on with a simulation of another description; if it cannot be built, nothing has changed."""
-        if self.sim.ledger != self.ledger:
-            self.sim.ledger = self.ledger
-        sim = rebuilt(self.sim, scene, scene.simulation.fps * self._fineness)
+        sim = rebuilt(self.sim, scene, scene.simulation.fps * self._fineness, self.ledger)
         self.sim, self.scene = sim, scene
         for name, (vertex, target) in list(self._grabbed.items()):
             self.grab(name, vertex, target)
@@ -369,7 +367,7 @@ class World:
             light = float(view.masses[vertex])
             stiffness, damping = min(stiffness, light * rate**2), min(damping, 0.5 * light * rate)
         elif point is not None:
-            self._points[name] = view.to_shape(point)
+            self._points[name] = self.sim.rigid_bodies[name].to_shape(point)
         self.sim.grab(name, vertex, target, stiffness, damping, self._points.get(name))
         self._grabbed[name] = (vertex, target)
 
@@ -381,8 +379,10 @@ class World:
 
     def held_point(self, name: str) -> Any:
         """(dim,) m: where the point is by which a body is held."""
-        view, point = self.sim[name], self._points.get(name)
-        return view.positions[self._grabbed[name][0]] if point is None else view.from_shape(point)
+        point = self._points.get(name)
+        if point is not None:
+            return self.sim.rigid_bodies[name].from_shape(point)
+        return self.sim[name].positions[self._grabbed[name][0]]
 
     @property
     def grabbed(self) -> dict[str, tuple[int, Any]]:

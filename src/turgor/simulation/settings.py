@@ -1,0 +1,34 @@
+"""All that a simulation was made with, in one place: `sim.settings`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+from turgor.errors import SceneError
+from turgor.scene.settings import Settings
+from turgor.scene.validate import flag, integer, put
+
+__all__ = ["Assembly", "RunSettings"]
+
+Assembly = Literal["auto", "scatter", "gather"]
+
+
+@dataclass(frozen=True)
+class RunSettings(Settings):
+    """The settings of the scene, with the arguments of `turgor.Simulation` in their place."""
+
+    device: str = "cpu"  # where it runs: "cpu" or "cuda:0"
+    worlds: int = 1  # copies of the scene that run at once
+    ledger: bool = False  # whether losses and outside work are summed up
+    assembly: str = "auto"  # how forces reach the vertices (Assembly)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        put(self, worlds=integer("worlds", self.worlds, low=1), ledger=flag("ledger", self.ledger))
+        if self.assembly not in get_args(Assembly):
+            raise SceneError(f"assembly must be 'auto', 'scatter' or 'gather', got {self.assembly!r}")
+
+    def arguments(self) -> dict[str, Any]:
+        """The keyword arguments of `turgor.Simulation` that make a simulation with these settings."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "seconds"}

@@ -1,0 +1,164 @@
+"""What the views share: only what exists can be set, values are checked, several worlds are a leading axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from turgor.errors import SceneError, did_you_mean
+from turgor.simulation.failure import ensure_fine
+
+if TYPE_CHECKING:
+    from turgor.simulation.simulation import Simulation
+
+__all__ = [
+    "STIFFNESS",
+    "Angular",
+    "FloatArray",
+    "Named",
+    "PerWorld",
+    "Point",
+    "Pull",
+    "Rows",
+    "Scalar",
+    "View",
+    "per_vertex",
+]
+
+FloatArray = npt.NDArray[np.float64]
+Scalar = float  # what is read, as type checkers know it; with several worlds it is an array (worlds,)
+Angular = float | FloatArray  # a number in 2D, a vector in 3D
+PerWorld = float | Sequence[float] | npt.NDArray[Any]  # what can be set: a number, or one per world
+Point = Sequence[float] | npt.NDArray[Any]  # (dim,) m
+Rows = PerWorld | Sequence[Sequence[float]] | Sequence[Sequence[Sequence[float]]]  # vectors; 0 stands for zeros
+
+STIFFNESS = 50.0  # N/m of the rubber band that pulls a body: it lifts 1 kg by a stretch of 0.2 m
+UNSET = -1.0  # in the device's tables: the other's own friction or restitution is used
+
+V = TypeVar("V", bound="View")
+
+
+class Named(dict[str, V]):
+    """Views by name, in the order of the scene."""
+
+    def __init__(self, what: str, views: Iterable[V]) -> None:
+        super().__init__((view.name, view) for view in views)
+        self._what = what
+
+    def __missing__(self, name: str) -> V:
+        raise SceneError(f"no {self._what} {name!r}; there are: {', '.join(self) or 'none'}")
+
+
+class Pull(NamedTuple):
+    """A rubber band from a point of a body to a target, checked."""
+
+    target: FloatArray  # (dim,) m
+    stiffness: float  # N/m
+    damping: float | None  # N s/m; None: critical
+
+
+def per_vertex(sim: Simulation, array: Any) -> FloatArray:
+    """A device array over vertices, in the user's order, in double precision; a world axis if there are several."""
+    ensure_fine(sim)
+    model = sim.model
+    values = np.asarray(array.numpy(), np.float64)
+    values = values.reshape(model.worlds, model.vertices, *values.shape[1:])[:, model.internal]
+    return np.asarray(values[0] if model.worlds == 1 else values)
+
+
+class View:
+    """One thing of a running simulation, by its name in the scene."""
+
+    def __init__(self, sim: Simulation, name: str, index: int) -> None:
+        self._sim = sim
+        self.name = name
+        self.index = index  # among the things of its kind
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
+    if not TYPE_CHECKING:  # a type checker takes a class with __setattr__ to have every attribute
+
+        def __setattr__(self, key: str, value: Any) -> None:
+            """Only what exists can be set: a misspelt name must not silently do nothing."""
+            if not key.startswith("_") and key not in ("name", "index") and not self._settable(key):
+                known = [name for name in dir(type(self)) if self._settable(name)]
+                raise SceneError(f"{self.name}.{key} cannot be set; {did_you_mean(key, known)}")
+            super().__setattr__(key, value)
+
+    def _settable(self, key: str) -> bool:
+        entry = getattr(type(self), key, None)
+        return entry.fset is not None if isinstance(entry, property) else hasattr(entry, "__set__")
+
+    def _scalar(self, values: FloatArray) -> Scalar:
+        """(worlds,), or the number itself if there is one world."""
+        values = np.atleast_1d(np.asarray(values, np.float64))
+        return float(values[0]) if self._sim.worlds == 1 else cast(Scalar, values)
+
+    def _array(self, values: FloatArray) -> FloatArray:
+        """(worlds, ...), or without that axis if there is one world."""
+        return np.asarray(values[0] if self._sim.worlds == 1 else values)
+
+    def _per_world(self, key: str, value: Any) -> FloatArray:
+        """(worlds,) of what the user gave: a number, or one per world."""
+        try:
+            return np.broadcast_to(np.asarray(value, np.float64), (self._sim.worlds,))
+        except (TypeError, ValueError):
+            raise SceneError(
+                f"{self.name}.{key} must be a number or one per world ({self._sim.worlds}), got {value!r}"
+            ) from None
+
+    def _fits(self, values: FloatArray) -> bool:
+        """Whether all are finite in the precision of the simulation."""
+        return bool(np.all(np.abs(values) <= np.finfo(self._sim.model.numbers.dtype).max))
+
+    def _surface(self, values: FloatArray) -> Scalar | None:
+        """Friction or restitution for the user: None, or nan in some of several worlds, where it is not set."""
+        if self._sim.worlds == 1 and values[0] < 0.0:
+            return None
+        return self._scalar(np.where(values < 0.0, math.nan, values))
+
+    def _checked_surface(self, key: str, value: Any, high: float) -> FloatArray:
+        """(worlds,) for the device, from what `_surface` gives; >= 0 and at most `high`."""
+        values = self._per_world(key, math.nan if value is None else value)
+        unset = np.isnan(values) & (value is None or self._sim.worlds > 1)
+        known = values[~unset]
+        if not self._fits(known) or np.any((known < 0.0) | (known > high)):
+            wanted = ">= 0" + (f" and <= {high:g}" if math.isfinite(high) else "")
+            raise SceneError(f"{self.name}.{key} must be {wanted}, or None for the other's own, got {value!r}")
+        return np.where(unset, UNSET, values)
+
+    def _put(self, array: Any, per_world: int, values: Any) -> None:
+        """Writes the entry of this thing in every world; `per_world` is the number of things in one."""
+        table = array.numpy().copy()
+        table[self.index :: per_world] = values
+        array.assign(table)
+
+    def _checked_pull(self, count: int, vertex: Any, target: Any, stiffness: Any, damping: Any) -> Pull:
+        """What `grab` was called with, for a shape of `count` vertices."""
+        dim = self._sim.scene.dim
+        if not isinstance(vertex, (int, np.integer)) or isinstance(vertex, bool) or not 0 <= vertex < count:
+            raise SceneError(f"grab: {self.name!r} has vertices 0 to {count - 1}, got {vertex!r}")
+        try:
+            goal = np.asarray(target, np.float64)
+            pull = Pull(goal, float(stiffness), None if damping is None else float(damping))
+        except (TypeError, ValueError):
+            raise SceneError(f"grab: target, stiffness and damping must be numbers, got {target!r}") from None
+        if goal.shape != (dim,) or not np.all(np.isfinite(goal)):
+            raise SceneError(f"grab: target must be {dim} finite numbers, got {target!r}")
+        for name, value in (("stiffness", pull.stiffness), ("damping", pull.damping)):
+            if value is not None and not (math.isfinite(value) and value >= 0.0):
+                raise SceneError(f"grab: {name} must be >= 0, got {value!r}")
+        return pull
+
+    def _put_pull(self, tables: Any, per_world: int, pull: Pull, mass: float) -> None:
+        """Stores a pull in all worlds; mass (kg) of what is pulled gives the critical damping."""
+        damping = 2.0 * math.sqrt(pull.stiffness * mass) if pull.damping is None else pull.damping
+        self._put(tables.grab_target, per_world, pull.target - self._sim.model.anchor)
+        self._put(tables.grab_stiffness, per_world, pull.stiffness)
+        self._put(tables.grab_damping, per_world, damping)
+        self._sim.engine.changed(moved=False)
