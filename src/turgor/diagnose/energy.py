@@ -11,6 +11,7 @@ import numpy.typing as npt
 from turgor.forces.bending import SLIVER
 from turgor.model import topology
 from turgor.model.model import Model
+from turgor.model.state import State
 from turgor.scene.gas import VOLUME_FLOOR
 
 __all__ = ["Energy", "energy"]
@@ -55,17 +56,16 @@ def gas_energy(model: Model, volume: FloatArray, time: float) -> FloatArray:
     return np.asarray(np.where(held, -nRT / rest * (volume - rest), free) + ambient * (volume - rest))
 
 
-def rigid_energy(model: Model, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
+def rigid_energy(model: Model, state: State, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(worlds,) J each: ½ m v² + ½ L·ω, and -m g·x, of the dynamic rigid bodies; the others are moved from outside."""
     r, worlds = model.rigids, model.worlds
     if r.count == 0:
         return np.zeros(worlds), np.zeros(worlds)
 
     def table(name: str) -> FloatArray:
-        values = np.asarray(getattr(r, name).numpy(), np.float64)
-        return values.reshape(worlds, r.count, -1)
+        return np.asarray(getattr(state.rigid, name).numpy(), np.float64).reshape(worlds, r.count, -1)
 
-    inverse = table("inverse_mass")[..., 0]
+    inverse = np.asarray(r.inverse_mass.numpy(), np.float64).reshape(worlds, r.count)
     mass = np.divide(1.0, inverse, out=np.zeros_like(inverse), where=inverse > 0.0)
     v, x = table("v"), table("x") + model.anchor
     kinetic = 0.5 * np.einsum("wi,wij,wij->w", mass, v, v)
@@ -73,12 +73,12 @@ def rigid_energy(model: Model, pull: FloatArray) -> tuple[FloatArray, FloatArray
     return kinetic + turning, -np.einsum("wi,wij,wj->w", mass, x, pull)
 
 
-def energy(
-    model: Model, x: FloatArray, v: FloatArray, volume: FloatArray, time: float, losses: tuple[FloatArray, FloatArray]
-) -> Energy:
-    """x (absolute), v: (worlds, vertices, dim), internal order; volume: (worlds, bodies); losses: dissipated, work."""
+def energy(model: Model, state: State, volume: FloatArray, losses: tuple[FloatArray, FloatArray]) -> Energy:
+    """volume: (worlds, bodies) m³ at the present state; losses: (worlds,) J each, dissipated and work."""
     body = model.body_host
     shape = (model.worlds, len(model.parts))
+    x = np.asarray(state.x.numpy(), np.float64).reshape(model.worlds, -1, model.numbers.dim) + model.anchor
+    v = np.asarray(state.v.numpy(), np.float64).reshape(model.worlds, -1, model.numbers.dim)
     mass = np.array(model.mass.numpy(), np.float64).reshape(model.worlds, -1)
     mass[:, model.glue.vertex_host] = 0.0  # it is part of the rigid body's
     stiffness = np.asarray(model.stiffness.numpy(), np.float64).reshape(shape)
@@ -97,10 +97,10 @@ def energy(
             stored *= np.stack([topology.sliver_weights(points, model.hinges_host, SLIVER) for points in x])
         elastic = elastic + np.sum(stored, axis=1)
 
-    gas = gas_energy(model, volume, time).sum(axis=1)
+    gas = gas_energy(model, volume, float(state.clock.numpy()[0])).sum(axis=1)
     pull = np.asarray(model.gravity.numpy(), np.float64)
     gravity = -np.einsum("wi,wij,wj->w", mass, x, pull)
-    moving, height = rigid_energy(model, pull)
+    moving, height = rigid_energy(model, state, pull)
     kinetic, gravity = kinetic + moving, gravity + height
     parts = (kinetic, elastic, gas, gravity, kinetic + elastic + gas + gravity, *losses)
     if model.worlds == 1:

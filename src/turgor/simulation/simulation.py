@@ -270,13 +270,10 @@ class Simulation:
     def energy(self) -> Energy:
         """The energy ledger, J. `dissipated` and `work` are kept only with `ledger=True`, and are nan otherwise."""
         self.measure()
-        shape = (self.worlds, -1)
-        x = np.asarray(self.state.x.numpy(), np.float64).reshape(*shape, self.scene.dim) + self.model.anchor
-        v = np.asarray(self.state.v.numpy(), np.float64).reshape(*shape, self.scene.dim)
-        volume = np.asarray(self.engine.scratch.volume.numpy(), np.float64).reshape(shape)
+        volume = np.asarray(self.engine.scratch.volume.numpy(), np.float64).reshape(self.worlds, -1)
         unknown = np.full(self.worlds, math.nan)
         losses = self.engine.losses() if self.settings.ledger else (unknown, unknown)
-        return energy(self.model, x, v, volume, self.time, losses)
+        return energy(self.model, self.state, volume, losses)
 
     def contacts(self) -> Contacts:
         """What touches what now: count, deepest penetration, and arrays of pairs, points, normals, depths, impulses."""

@@ -197,7 +197,7 @@ def test_a_rigid_body_that_fails_is_named(worlds: int) -> None:
 @pytest.mark.parametrize("worlds", [1, 2])
 def test_a_hand_takes_a_vertex_of_the_shape(worlds: int) -> None:
     sim = make(worlds)
-    rigids = sim.model.rigids
+    rigids = sim.state.rigid
     sim.grab("crate", 5, (1.0, 2.0, 3.0), stiffness=30.0)
     assert rigids.grab_on.numpy().tolist() == [0, 1, 0, 0] * worlds
     np.testing.assert_allclose(rigids.grab_local.numpy()[1], shapes.box().vertices[5])
@@ -278,7 +278,7 @@ def test_a_saved_state_holds_the_rigid_bodies(worlds: int, tmp_path: Path) -> No
     np.testing.assert_array_equal(again["crate"].friction, sim["crate"].friction)
     for name in ("x", "v", "q", "angular", "spin"):
         before = sim.state_hash()
-        array = getattr(sim.model.rigids, name)
+        array = getattr(sim.state.rigid, name)
         array.assign(array.numpy() + np.float32(0.125))
         assert sim.state_hash() != before, name
 
