@@ -46,7 +46,8 @@ def papers(
 
     from turgor.cli.printing import human_size
     from turgor.errors import SceneError
-    from turgor.papers.report.report import check_folder, chosen_items, write_report
+    from turgor.papers.catalogue import chosen_items
+    from turgor.papers.report.write import check_folder, write_report
 
     items = chosen_items(only or ())
     if show:
@@ -59,7 +60,7 @@ def papers(
         raise SceneError(f"the report needs {', '.join(missing)}; install it with: pip install 'turgor[render]'")
     begin = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr), _progress(sys.stderr.isatty()) as report:
-        path = write_report(output, quick, report, items)
+        path = write_report(items, output, quick, report)
     print(f"wrote {path} ({human_size(path.stat().st_size)}) in {time.perf_counter() - begin:.0f} s")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from reference.historical_2004 import SoftBall2004
 from turgor.papers.matyka2004 import areas, integrators, items, motion
-from turgor.papers.report.scenes import empty_ring
+from turgor.papers.matyka2004.drop_2d import empty_ring
 from turgor.simulation.simulation import Simulation
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from turgor.papers.drawing.wires import projected
+from turgor.papers.drawing.line_drawing import projected
 from turgor.papers.matyka2007 import cloth, items
 from turgor.simulation.simulation import Simulation
 

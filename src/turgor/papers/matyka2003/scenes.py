@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import gallery, shapes
+from turgor.papers.drawing.line_drawing import Drawing, projected
 from turgor.papers.drawing.plot import Curve, chart
 from turgor.papers.drawing.stills import cover, jpeg, stills, strip
-from turgor.papers.drawing.wires import Drawing, projected
 from turgor.papers.report.blocks import Block, Compared, Picture, Row, Svg, Table, Text
 from turgor.scene import Scene
 from turgor.simulation.simulation import Simulation

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import shapes
+from turgor.papers.drawing.line_drawing import Drawing, projected
 from turgor.papers.drawing.plot import Curve, chart
-from turgor.papers.drawing.wires import Drawing, projected
 from turgor.papers.matyka2003.scenes import one_ball
 from turgor.papers.report.blocks import Block, Svg, Table, Text
 from turgor.scene import Gas, Scene, Springs

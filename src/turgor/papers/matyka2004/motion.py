@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import gallery
+from turgor.papers.drawing.line_drawing import Drawing
 from turgor.papers.drawing.plot import Curve, chart
 from turgor.papers.drawing.stills import cover, jpeg, stills, strip
-from turgor.papers.drawing.wires import Drawing
+from turgor.papers.matyka2004.drop_2d import drop_2d, empty_ring
 from turgor.papers.report.blocks import Block, Picture, Svg, Table, Text
-from turgor.papers.report.scenes import changed, empty_ring
 from turgor.scene import Scene
 from turgor.simulation.simulation import Simulation
 
@@ -96,7 +96,7 @@ def loose_points(loss: float) -> float:
 
 def fall_of(mass: float) -> float:
     """m/s²: acceleration of the falling ball, all of whose points weigh `mass` (kg) each."""
-    scene = changed("drop-2d", ball__mass=48 * mass, ball__drag=0.0)
+    scene = drop_2d(ball__mass=48 * mass, ball__drag=0.0)
     sim = Simulation(scene, contact="none")
     sim.run(0.2)
     return -float(sim["ball"].velocities[:, 1].mean()) / sim.time
@@ -104,7 +104,7 @@ def fall_of(mass: float) -> float:
 
 def rebound(loss: float) -> float:
     """m: how high the centre of the ball of drop-2d comes after its first impact."""
-    sim = Simulation(changed("drop-2d", ground__restitution=loss))
+    sim = Simulation(drop_2d(ground__restitution=loss))
     heights = []
     for _ in range(80):
         sim.step()
@@ -210,7 +210,7 @@ class Hand:
 
 def mouse_scene() -> Scene:
     """The ball of drop-2d on the floor, softer than there."""
-    return changed("drop-2d", ball__at=(0.0, 0.65), ball__springs__stiffness=500.0, ball__gas__nRT=20.0)
+    return drop_2d(ball__at=(0.0, 0.65), ball__springs__stiffness=500.0, ball__gas__nRT=20.0)
 
 
 def mouse(quick: bool) -> list[Block]:

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import gallery, shapes
+from turgor.papers.drawing.line_drawing import Drawing, projected
 from turgor.papers.drawing.stills import cover, jpeg, stills, strip
-from turgor.papers.drawing.wires import Drawing, projected
 from turgor.papers.matyka2007 import cloth
 from turgor.papers.report.blocks import Block, Picture, Row, Svg, Table, Text
 from turgor.papers.report.item import Item
