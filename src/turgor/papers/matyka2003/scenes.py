@@ -27,7 +27,7 @@ GRAVITY = 9.81
 
 
 class Stopwatch:
-    """Called before every frame; tells how many frames per second were simulated (the median: pauses do not count)."""
+    """Called before every frame; measures the frames simulated per second (the median: pauses do not count)."""
 
     def __init__(self, look: Callable[[Simulation], None] = lambda sim: None) -> None:
         self._look = look  # its time does not count

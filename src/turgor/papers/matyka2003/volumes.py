@@ -24,7 +24,7 @@ from turgor.simulation.simulation import Simulation
 __all__ = ["METHODS", "Squash", "balance", "bodies", "estimate", "figure", "footnote", "measure_squash", "self_speed"]
 
 FloatArray = npt.NDArray[np.float64]
-METHODS: dict[str, tuple[str, int | None]] = {  # as told: method and samples
+METHODS: dict[str, tuple[str, int | None]] = {  # name: method and samples
     "exact": ("exact", None),
     "box": ("box", None),
     "ball": ("ball", None),
@@ -159,7 +159,7 @@ class Squash:
 
 
 def measure_squash(every: int = 1, seconds: float = 1.2) -> Squash:
-    """One run of the `ball` of drop with the paper's mesh; every so many frames it is measured in each way."""
+    """One run of the `ball` of drop with the paper's mesh; at intervals it is measured by each method."""
     sims = {method: Simulation(_ball(method), contact="none") for method in ("exact", *BOUNDS)}
     sim = sims["exact"]
     times: list[float] = []

@@ -197,7 +197,7 @@ class Hand:
         self.distances: list[float] = []  # m, from the point that is held to the mouse
 
     def __call__(self, sim: Simulation) -> None:
-        """Before each step."""
+        """Called before each step."""
         if not PULL[0] <= sim.time < PULL[1]:
             sim.release("ball")
             return

@@ -73,7 +73,7 @@ def _section(item: Item, blocks: Sequence[Block], seconds: float) -> str:
 
 
 def processor() -> str:
-    """The processor's name, where the system tells."""
+    """The processor's name, where the system gives one."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

@@ -18,7 +18,7 @@ Report = Callable[[int, int, str], None]  # items done, items in all, what is ne
 
 
 def check_folder(folder: str | os.PathLike[str]) -> Path:
-    """The folder, if a report can be written there; folders that are missing on the way will be made."""
+    """The folder, if a report can be written there; missing folders will be created."""
     target = Path(folder)
     there = next(place for place in (target, *target.absolute().parents) if place.exists())
     if not there.is_dir():
