@@ -48,7 +48,7 @@ def stills(
 ) -> list[Pixels]:
     """Runs on to each of the times (s, increasing) and draws the frame there. Options: see record.look.Look.
 
-    The camera is set by the first picture. each_frame: called before every step (a scripted hand, a measurement).
+    The camera is set by the first picture. each_frame: called before every step (a scripted mouse, a measurement).
     """
     frames: list[Frame] = []
     for time in times:

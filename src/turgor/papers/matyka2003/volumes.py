@@ -15,7 +15,7 @@ import numpy.typing as npt
 from turgor import shapes
 from turgor.papers.drawing.line_drawing import Drawing, projected
 from turgor.papers.drawing.plot import Curve, chart
-from turgor.papers.matyka2003.scenes import one_ball
+from turgor.papers.matyka2003.scenes import paper_ball
 from turgor.papers.report.blocks import Block, Svg, Table, Text
 from turgor.scene import Gas, Scene, Springs
 from turgor.shapes.shape import Shape
@@ -176,7 +176,7 @@ def measure_squash(every: int = 1, seconds: float = 1.2) -> Squash:
 
 
 def _ball(method: str) -> Scene:
-    scene = one_ball()
+    scene = paper_ball()
     scene.set("ball.settled", method == "exact")
     scene.set("ball.volume", method)
     return scene

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from turgor import gallery, shapes
 from turgor.papers.drawing.line_drawing import Drawing
 from turgor.papers.drawing.stills import cover, jpeg, stills, strip
+from turgor.papers.gallery_scenes import drop_2d, empty_ring
 from turgor.papers.matyka2004 import areas, integrators, motion
-from turgor.papers.matyka2004.drop_2d import drop_2d, empty_ring
 from turgor.papers.report.blocks import Block, Picture, Svg, Table, Text
 from turgor.papers.report.item import Item
 from turgor.simulation.simulation import Simulation

@@ -11,12 +11,23 @@ from turgor import gallery
 from turgor.papers.drawing.line_drawing import Drawing
 from turgor.papers.drawing.plot import Curve, chart
 from turgor.papers.drawing.stills import cover, jpeg, stills, strip
-from turgor.papers.matyka2004.drop_2d import drop_2d, empty_ring
+from turgor.papers.gallery_scenes import drop_2d, empty_ring
 from turgor.papers.report.blocks import Block, Picture, Svg, Table, Text
 from turgor.scene import Scene
 from turgor.simulation.simulation import Simulation
 
-__all__ = ["Hand", "fall_of", "inflate", "loose_points", "mouse", "mouse_at", "mouse_scene", "rebound", "solid", "wall"]
+__all__ = [
+    "ScriptedMouse",
+    "fall_of",
+    "inflate",
+    "loose_points",
+    "mouse",
+    "mouse_at",
+    "mouse_scene",
+    "rebound",
+    "solid",
+    "wall",
+]
 
 FloatArray = npt.NDArray[np.float64]
 G = 9.81  # m/s²
@@ -189,7 +200,7 @@ def mouse_at(time: float) -> FloatArray:
     return np.array([np.interp(share, np.arange(len(MOUSE)), MOUSE[:, axis]) for axis in range(2)])
 
 
-class Hand:
+class ScriptedMouse:
     """Presses the button on the point that is nearest to the mouse, drags it along the path and lets go."""
 
     def __init__(self) -> None:
@@ -215,13 +226,13 @@ def mouse_scene() -> Scene:
 
 def mouse(quick: bool) -> list[Block]:
     """The ball is dragged along the path of the mouse."""
-    sim, hand = Simulation(mouse_scene()), Hand()
+    sim, pointer = Simulation(mouse_scene()), ScriptedMouse()
     times = [0.5, 0.8, 1.1, 1.4, 1.7, 1.9]
     shapes_seen: list[tuple[float, FloatArray]] = []
     pressures: list[float] = []
 
     def before(sim: Simulation) -> None:
-        hand(sim)
+        pointer(sim)
         pressures.append(float(sim["ball"].pressure))
         if any(abs(sim.time - time) < 0.4 / sim.settings.fps for time in times[:-1]):
             shapes_seen.append((sim.time, sim["ball"].positions))
@@ -232,8 +243,8 @@ def mouse(quick: bool) -> list[Block]:
     for _, points in shapes_seen:
         drawing.outline(points, BALL, BALL, 0.16)
     for time, points in shapes_seen:
-        drawing.path(np.array([points[hand.vertex], mouse_at(time)]), "#e08a1e")
-        drawing.dots(points[hand.vertex][None], BLUE)
+        drawing.path(np.array([points[pointer.vertex], mouse_at(time)]), "#e08a1e")
+        drawing.dots(points[pointer.vertex][None], BLUE)
         drawing.dots(mouse_at(time)[None], RED)
         drawing.text(mouse_at(time) + np.array([0.0, 0.08]), f"{time:.1f} s")
     drawing.path(MOUSE, RED, dashed=True)
@@ -257,7 +268,7 @@ def mouse(quick: bool) -> list[Block]:
             drawing.svg(), "The same moments in one: mouse (red, path dashed), rubber band (orange), held point (blue)."
         ),
         Text(
-            f"While it is dragged the held point stays within {max(hand.distances):.2f} m of the mouse, the "
+            f"While it is dragged the held point stays within {max(pointer.distances):.2f} m of the mouse, the "
             f"pressure varies between {min(pressures):.0f} and {max(pressures):.0f} N/m. When it has come to rest its "
             f"area is that of a ball nobody touched, within {100 * abs(sim['ball'].volume / alone - 1):.1g} %.",
             "measured",
