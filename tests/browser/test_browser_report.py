@@ -11,7 +11,8 @@ from playwright.sync_api import Browser
 
 from support.page_reader import PageReader
 from support.program import EXE
-from turgor.papers.report.report import PAPERS, all_items
+from turgor.papers.catalogue import ITEMS
+from turgor.papers.report.item import PAPERS
 
 
 @pytest.mark.timeout(600)
@@ -25,7 +26,7 @@ def test_the_quick_report_in_a_real_browser(browser: Browser, tmp_path: Path) ->
     assert [entry.name for entry in path.parent.iterdir()] == ["index.html"]
     assert path.stat().st_size < 12e6
     read = PageReader(path.read_text(encoding="utf-8"))
-    keys = [item.key for item in all_items()]
+    keys = [item.key for item in ITEMS]
     assert [name for name in read.ids if name in keys] == keys
     assert {f"#{key}" for key in keys} <= set(read.links)
     assert {link[1:] for link in read.links} <= set(read.ids)

@@ -11,7 +11,7 @@ import pytest
 
 import turgor
 from turgor.files import replacing, scratch, sweep
-from turgor.papers.report.report import write_report
+from turgor.papers.report.write import write_report
 
 
 def test_the_new_file_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "scene.toml": lambda path: turgor.Scene().save(path),
     "mesh.obj": lambda path: turgor.shapes.write(turgor.shapes.icosphere(1.0, 1), path),
     "state.npz": lambda path: turgor.Simulation(turgor.Scene()).save(path),
-    "index.html": lambda path: write_report(path.parent, items=()),
+    "index.html": lambda path: write_report((), path.parent),
 }
 
 

@@ -1,4 +1,4 @@
-"""What contact costs: against the rest of a frame (S5), stage by stage, and against real time."""
+"""What contact costs: against the rest of a frame, stage by stage, and against real time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCENES = ("five-balls", "two-spheres", "hand-and-ball", "cat-and-sphere", "pile"
 
 
 def heap(side: int = 5, layers: int = 2) -> Scene:
-    """Balls of 162 vertices that fall into a box and lie on each other there, all touching their neighbours."""
+    """Balls of 162 vertices that fall into a box and come to rest on each other, all touching their neighbours."""
     scene = Scene(name="heap")
     size = 0.75 * side
     scene.add_container(size=(size, size, 4.0), at=(size / 2, size / 2, 2.0), friction=0.5)
@@ -45,7 +45,7 @@ def mean_frame(sim: Simulation, frames: int) -> float:
 
 
 def contact() -> dict[str, Any]:
-    """S5: frames of a heap of 50 balls, with and without contact between bodies, at the same number of substeps."""
+    """Frames of a heap of 50 balls, with and without contact between bodies, at the same number of substeps."""
     results: dict[str, Any] = {}
     for device in devices():
         row: dict[str, Any] = {}
@@ -82,7 +82,7 @@ def realtime() -> dict[str, Any]:
 
 
 def pile() -> dict[str, Any]:
-    """Milliseconds per frame of each stage of `pile` once the heap lies (CPU; stages are launched one by one)."""
+    """Milliseconds per frame of each stage of `pile` once the heap is at rest (CPU; stages are launched one by one)."""
     sim = Simulation(gallery.load("pile"))
     for _ in range(round(2.0 * sim.settings.fps)):
         sim.step()

@@ -1,4 +1,4 @@
-"""How cost grows with size: S6, and figure 6 of Matyka & Ollila 2003 (S8, C6)."""
+"""How cost grows with size: of a substep, and of the pressure force (figure 6 of Matyka & Ollila 2003)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIZES = ((10, 16), (20, 50), (40, 50), (80, 50), (80, 100), (250, 400), (1000, 1
 
 
 def growth() -> dict[str, Any]:
-    """S6: time per vertex and substep at a million vertices against ten thousand (target: at most 2 times)."""
+    """Time per vertex and substep at a million vertices against ten thousand (target: at most 2 times)."""
     results: dict[str, Any] = {}
     for device in devices():
         rows = []
@@ -28,7 +28,7 @@ def growth() -> dict[str, Any]:
 
 
 def pressure(sizes: tuple[tuple[int, int], ...] = SIZES) -> dict[str, Any]:
-    """S8: time of the pressure force (volume, pressure, face forces) against vertices; 8000 took about 5 ms in 2003."""
+    """Time of the pressure force (volume, pressure, face forces) against vertices; 8000 took about 5 ms in 2003."""
     results: dict[str, Any] = {}
     for device in devices():
         rows = []

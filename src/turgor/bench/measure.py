@@ -26,7 +26,7 @@ def devices() -> list[str]:
 
 
 def surface_scene(shape: Shape) -> Scene:
-    """Springs, pressure and a floor: what speed.md counts. Stiffness is scaled so that auto would pick few substeps."""
+    """Springs, pressure and a floor. Damping falls with the size of the mesh, so that auto picks few substeps."""
     scene = Scene(name="benchmark")
     scene.add_ground(friction=0.5, restitution=0.1)
     count = len(shape.vertices)
@@ -57,9 +57,9 @@ def best_time(action: Any, device: str, seconds: float = 1.5, least: int = 5) ->
 
 
 def million_vertex_substeps(scene: Scene, device: str, worlds: int = 1) -> dict[str, float]:
-    """Throughput of whole frames (planning, inspection and all) in Mvs/s.
+    """Throughput of whole frames, planning and inspection included, in Mvs/s.
 
-    The frame is as long as takes about SUBSTEPS automatic substeps, which is what a scene at 60 frames per second has.
+    The frame is made as long as about SUBSTEPS automatic substeps, as many as a usual scene at 60 frames/s takes.
     """
     planner = Simulation(scene, device=device, fps=6000.0)
     planner.step()

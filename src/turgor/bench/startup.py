@@ -1,4 +1,4 @@
-"""S7: from the command to the first frame, with a warm and with a cold kernel cache."""
+"""From the command to the first frame, with a warm and with a cold kernel cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many vertices are advanced per second (speed.md's unit: million vertex-substeps per second)."""
+"""How many vertices are advanced per second (Mvs/s: million vertex-substeps per second)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from turgor.simulation.step.profile import stage_times
 
 __all__ = ["frame", "stages", "throughput"]
 
-# Jolt 5, one thread, one ball, on another machine (speed.md): only a ratio taken in one run is a comparison
+# Mvs/s of Jolt 5, one thread, one ball, on another machine: only a ratio taken in one run is a comparison
 JOLT_ELSEWHERE = {10_242: 26.0, 163_842: 10.0}
 
 
 def throughput() -> dict[str, Any]:
-    """S2: one ball of 162 to 163,842 vertices on one CPU thread; the same, larger, and 4096 worlds on a GPU."""
+    """One ball of 162 to 163,842 vertices on one CPU thread; the same, larger, and 4096 worlds on a GPU."""
     results: dict[str, Any] = {}
     for device in devices():
         sizes = range(2, 8) if device == "cpu" else range(2, 9)

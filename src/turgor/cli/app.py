@@ -26,7 +26,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 app = typer.Typer(
     name="turgor",
     help="Pressure soft bodies: closed membranes of masses and springs filled with gas, in 2D and 3D.",
-    epilog="Exit codes: 0 fine, 1 the simulation failed, 2 bad input. `turgor COMMAND --help` tells the rest.",
+    epilog="Exit codes: 0 fine, 1 the simulation failed, 2 bad input. `turgor COMMAND --help` shows the options.",
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -96,9 +96,9 @@ def explain(error: Exception) -> tuple[int, str]:
 
 
 def _usage(error: Exception) -> tuple[int, str]:
-    """A wrong command line, in one sentence, with the command whose help tells more."""
+    """A wrong command line, in one sentence that names the command whose help explains it."""
     context = getattr(error, "ctx", None)
-    if type(error).__name__ == "NoArgsIsHelpError":  # `turgor` alone: the help itself is the answer
+    if type(error).__name__ == "NoArgsIsHelpError":  # `turgor` alone: print the help
         print(error.format_message())  # type: ignore[attr-defined]
         return 0, ""
     sentence = " ".join(str(error.format_message()).split()).rstrip(".")  # type: ignore[attr-defined]

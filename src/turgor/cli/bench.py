@@ -15,11 +15,16 @@ __all__ = ["bench"]
 def bench(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Which ones (a wrong name lists them); all if none is named."),
+        typer.Argument(help="Which ones; default: all. A wrong name lists them."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Measure: throughput (Mvs/s: million vertex-substeps per second), time per stage, growth, start-up."""
+    """Measure how fast this machine runs turgor.
+
+    \b
+    turgor bench throughput   Mvs/s: million vertex-substeps per second
+    turgor bench pile         time of each stage of a frame
+    """
     from turgor import bench as benchmarks
 
     def report(name: str) -> None:

@@ -14,20 +14,21 @@ def check(
     repair: Annotated[
         str | None,
         typer.Option(
-            "--repair", metavar="OUT", help="Also close holes, and write the mended mesh here (format by its ending)."
+            "--repair", metavar="OUT", help="Also close holes, and write the repaired mesh here (format by its ending)."
         ),
     ] = None,
-    cloth: Annotated[bool, typer.Option("--cloth", help="It is to be cloth: open surfaces are fine.")] = False,
+    cloth: Annotated[bool, typer.Option("--cloth", help="Check it as cloth: open surfaces are fine.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Tell whether a mesh can hold gas; if not, why, where, and what to do.
+    """Check whether a mesh can hold gas.
 
-    Seams are welded, double and degenerate faces dropped, faces turned outward and separate shells told apart, here
-    as in a scene that uses the file. With --repair holes are closed too. Exit code 0: it can be used; 2: it cannot.
+    If it cannot, the report says why, where, and what to do. As in a scene that uses the file, seams are welded,
+    duplicate and degenerate faces dropped, faces turned outward and separate shells recognised; with --repair holes
+    are closed too. Exit code 0: the mesh can be used; 2: it cannot.
 
     \b
     turgor check cat.obj
-    turgor check scan.stl --repair mended.obj
+    turgor check scan.stl --repair repaired.obj
     """
     from turgor import shapes
     from turgor.cli.printing import human_size, print_json

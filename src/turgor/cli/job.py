@@ -36,7 +36,7 @@ class Job:
         self.record_seconds = 0.0  # s, drawing and writing them
 
     def check(self) -> None:
-        """Raises for what can be known to fail before anything is computed."""
+        """Raises what can be found wrong before anything is computed."""
         if self.worlds < 1:
             raise SceneError(f"--worlds must be at least 1, got {self.worlds}")
         for path in self.outputs:
@@ -57,7 +57,7 @@ class Job:
     def simulate(self, device: str, talk: bool) -> None:
         """Builds the simulation, runs it and records it. `talk`: progress on stderr, if that is a terminal."""
         begin = time.perf_counter()
-        from turgor.simulation.simulation import Simulation  # late: bad input is told without waiting for Warp
+        from turgor.simulation.simulation import Simulation  # late: bad input is reported without waiting for Warp
 
         with message("preparing (the first run compiles the kernels, once) ..." if talk else ""):
             self.simulation = sim = Simulation(self.scene, device, worlds=self.worlds)
@@ -86,7 +86,7 @@ class Job:
 
     @property
     def realtime_factor(self) -> float:
-        """Simulated seconds per second; above 1 is faster than life."""
+        """Simulated seconds per second of computing; above 1 is faster than real time."""
         return self.simulation.time / max(self.wall_seconds, 1e-9)
 
     def result(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ NEEDED = ("pyvista", "PIL")  # what draws the pictures
 
 def papers(
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the report; made where it is missing.")
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the report; created if it is missing.")
     ] = Path("out/papers"),
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller runs: within a minute.")] = False,
     only: Annotated[
@@ -32,21 +32,24 @@ def papers(
         bool, typer.Option("--list", help="Only list the parts, with the command that shows each.")
     ] = False,
 ) -> None:
-    """Reproduce every scene, figure and table of the four papers as one HTML page.
+    """Reproduce the four papers as one HTML page.
+
+    The page shows every scene, figure and table of the papers, made by running the engine.
 
     \b
     turgor papers -o report          at most ten minutes on two cores
     turgor papers -o report --quick  at most one
     turgor papers --list             each part, and the command that shows it live
 
-    The page is DIR/index.html; it needs no other file and no network. Ctrl-C ends it after the part at hand, twice at
-    once; nothing is written then. Needs the extra: pip install 'turgor[render]'
+    The page is DIR/index.html; it needs no other file and no network. Ctrl-C stops after the current part, a second
+    Ctrl-C at once; nothing is written then. Needs the extra: pip install 'turgor[render]'
     """
     from importlib.util import find_spec
 
     from turgor.cli.printing import human_size
     from turgor.errors import SceneError
-    from turgor.papers.report.report import check_folder, chosen_items, write_report
+    from turgor.papers.catalogue import chosen_items
+    from turgor.papers.report.write import check_folder, write_report
 
     items = chosen_items(only or ())
     if show:
@@ -59,13 +62,13 @@ def papers(
         raise SceneError(f"the report needs {', '.join(missing)}; install it with: pip install 'turgor[render]'")
     begin = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr), _progress(sys.stderr.isatty()) as report:
-        path = write_report(output, quick, report, items)
+        path = write_report(items, output, quick, report)
     print(f"wrote {path} ({human_size(path.stat().st_size)}) in {time.perf_counter() - begin:.0f} s")
 
 
 @contextlib.contextmanager
 def _progress(wanted: bool) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on stderr: items, what is at work, time so far. Ctrl-C ends between two items, and says so."""
+    """A bar on stderr: items done, time so far, the current item. Ctrl-C stops between two items, and says so."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -33,9 +33,10 @@ def play(
     ),
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
 ) -> None:
-    """Play with a scene in the browser: pull bodies, change parameters, record, share.
+    """Play with a scene in the browser.
 
-    SCENE is a name that `turgor scenes` lists, or a scene file, which is loaded again whenever it changes.
+    Pull bodies, change parameters, record, share. SCENE is a name that `turgor scenes` lists, or a scene file, which is
+    loaded again whenever it changes.
 
     \b
     turgor play                     five balls in a turning box
@@ -68,10 +69,10 @@ def play(
             if not no_browser:
                 open_browser(playground.url)
             playground.wait()
-        except KeyboardInterrupt:  # the way to end it, so no failure
+        except KeyboardInterrupt:  # how it is meant to end: no failure
             leave_soon()
     sys.stdout.flush()
-    os._exit(0)  # all is closed; taking Python and Warp apart would only take another second
+    os._exit(0)  # all is closed; the shutdown of Python and Warp would only take another second
 
 
 def open_browser(url: str) -> None:

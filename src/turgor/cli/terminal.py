@@ -30,7 +30,7 @@ def message(text: str) -> Iterator[None]:
 def interruptible(report: Progress) -> Iterator[Progress]:
     """Lets Ctrl-C and SIGTERM end the run between two frames, where no file is being written; a second one at once.
 
-    An exception that a signal raises just anywhere can be lost inside a library's callback.
+    An exception that a signal handler raises inside a callback of a library can be lost.
     """
     caught: list[int] = []
 

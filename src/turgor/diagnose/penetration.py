@@ -1,4 +1,4 @@
-"""How deep closed surfaces are in each other, by plain geometry (NumPy): a check that uses no contact code.
+"""How deep closed surfaces penetrate each other, by plain geometry (NumPy): a measurement without contact code.
 
 Inside is what the surface winds around: the sum of the signed solid angles of its triangles is 4 pi there, 0 outside.
 """
@@ -18,7 +18,7 @@ __all__ = ["Overlap", "Surface", "distances", "overlap", "surfaces", "touching_b
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-CHUNK = 400_000  # pairs of point and triangle at once
+CHUNK = 400_000  # pairs of point and triangle at once, to bound the memory
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Surface:
 
 @dataclass(frozen=True)
 class Overlap:
-    """What of two surfaces is in each other."""
+    """How two surfaces penetrate each other."""
 
     places: FloatArray  # (n, 3) m: vertices of one that are inside the other
     depth: float  # m: the deepest of them, below the other's surface
@@ -62,7 +62,7 @@ def surfaces(layout: Layout, frame: Frame) -> list[Surface]:
 
 
 def touching_boxes(bodies: list[Surface]) -> list[tuple[Surface, Surface]]:
-    """Pairs whose bounding boxes meet: only these can be in each other."""
+    """Pairs whose bounding boxes meet: only these can penetrate each other."""
     boxes = {body.name: (body.points.min(axis=0), body.points.max(axis=0)) for body in bodies}
     return [
         (a, b)
@@ -116,11 +116,11 @@ def distances(points: FloatArray, corners: FloatArray) -> FloatArray:
 
 
 def _maybe_inside(points: FloatArray, other: FloatArray) -> FloatArray:
-    """Without those that lie outside the other's box, or beyond all of it, seen from its middle."""
+    """Without points outside the other's box, and those beyond all its points along the line from its centre."""
     low, high = other.min(axis=0), other.max(axis=0)
     points = points[np.all((points >= low) & (points <= high), axis=1)]
-    ways = points - 0.5 * (low + high)
-    return np.asarray(points[_dot(points, ways) <= (ways @ other.T).max(axis=1, initial=-np.inf)])
+    arms = points - 0.5 * (low + high)
+    return np.asarray(points[_dot(points, arms) <= (arms @ other.T).max(axis=1, initial=-np.inf)])
 
 
 def _pierced(a: Surface, b: Surface) -> int:

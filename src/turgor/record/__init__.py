@@ -13,6 +13,7 @@ from turgor.output.frame import Frame, Layout
 from turgor.output.sinks import Sink
 from turgor.record.file_sink import FileSink
 from turgor.record.formats import ENDINGS, check_path, open_sink
+from turgor.record.look import Look
 from turgor.record.render import Painter
 from turgor.record.trajectory import Trajectory, read
 
@@ -21,6 +22,7 @@ __all__ = [
     "FileSink",
     "Frame",
     "Layout",
+    "Look",
     "Painter",
     "Sink",
     "Trajectory",

@@ -1,4 +1,4 @@
-"""The 2D painter: filled outlines seen from the front. Plain Pillow: no graphics driver, and any outline will do."""
+"""The 2D painter: filled outlines, drawn with Pillow; it needs no graphics driver and takes any outline."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class FlatPainter:
         for body in self._layout.bodies:
             points = self._pixels(frame.positions[body.start : body.start + body.count])[np.asarray(body.faces)]
             edge = points[:, 1] - points[:, 0]
-            normal = np.stack([-edge[:, 1], edge[:, 0]], axis=1)  # pixels run downwards: the turn is the other way
+            normal = np.stack([-edge[:, 1], edge[:, 0]], axis=1)  # pixels run downwards: the rotation is reversed
             normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-9)
             for start, vector in zip(points.mean(axis=1), normal * 0.035 * self._look.size[1] * FINE, strict=True):
                 self._arrow(pen, start, vector, looks.NORMAL)

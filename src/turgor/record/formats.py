@@ -62,7 +62,7 @@ def open_sink(path: str | Path, layout: Layout, *, fps: float | None = None, **o
     """A sink for the ending of `path` (see `ENDINGS`).
 
     fps: pictures per second of a video; default: the layout's, which is real time.
-    options: `frames` (expected number of frames) and `precision` for .vtkhdf; those of `Painter` for pictures.
+    options: `frames` (expected number of frames) and `precision` for .vtkhdf; the fields of `Look` for pictures.
     """
     path = check_path(path)
     if fps is not None and not (np.isfinite(fps) and fps > 0):

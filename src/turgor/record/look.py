@@ -39,8 +39,8 @@ class Look:
     """Options of a picture."""
 
     size: tuple[int, int] = (1280, 720)  # width, height in pixels
-    velocities: bool = False  # red velocity vectors at the vertices (poster 2007)
-    velocity_seconds: float | None = None  # a vector is as long as the way in this time; None: chosen from the size
+    velocities: bool = False  # red velocity vectors at the vertices (Matyka 2007)
+    velocity_seconds: float | None = None  # s: a vector is as long as the path in this time; None: chosen from the size
     normals: bool = False  # outward normals at the vertices (Matyka 2004)
     color_by: str | None = None  # "pressure" | "speed" | None
     limits: tuple[float, float] | None = None  # range of color_by, Pa or m/s; None: what has been seen so far
@@ -64,7 +64,7 @@ class Look:
             raise SceneError(f"texture = {self.texture}: there is no such file; give a picture file, or 'none'.")
 
     def arrow_seconds(self, radius: float) -> float:
-        """Time that a velocity vector spans: a tenth of the time to fall `radius` under 1 g, or what the user says."""
+        """Time that a velocity vector spans: a tenth of the time to fall `radius` under 1 g, or the user's choice."""
         return self.velocity_seconds or 0.1 * float(np.sqrt(radius))
 
 

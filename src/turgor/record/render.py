@@ -15,7 +15,7 @@ __all__ = ["Painter"]
 
 
 class Painter:
-    """Draws the frames of one simulation. Options: see `look.Look` (velocities, normals, color_by, timestamp, ...).
+    """Draws the frames of one simulation. Options: the fields of `Look` (velocities, normals, color_by, ...).
 
     The camera is set by the first frame (bodies, their shadow on the ground, containers) and stays.
     """

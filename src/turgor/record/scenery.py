@@ -1,4 +1,4 @@
-"""What stands around the bodies in a 3D picture: window, lights, floor, container, shadows."""
+"""What surrounds the bodies in a 3D picture: window, lights, floor, container, shadows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def open_plotter(look: Look) -> Any:
 
 
 def _choose_window() -> None:
-    """Without a display, VTK must be told to use EGL or OSMesa; without those it would crash, so say what to do."""
+    """Without a display VTK needs EGL or OSMesa, and crashes where it finds neither; SceneError says what to do."""
     if not sys.platform.startswith("linux") or os.environ.get("DISPLAY") or "VTK_DEFAULT_OPENGL_WINDOW" in os.environ:
         return
     for library, window in (("libEGL.so.1", "vtkEGLRenderWindow"), ("libOSMesa.so.8", "vtkOSOpenGLRenderWindow")):

@@ -80,7 +80,10 @@ class SolidPainter:
         camera.position, camera.focal_point, camera.up = tuple(eye), tuple(target), (0.0, 0.0, 1.0)
         camera.view_angle = VIEW_ANGLE
         distance = float(np.linalg.norm(eye - target))
-        camera.clipping_range = (0.08 * distance, distance + 14 * radius)  # VTK's own is too wide for shadow on floor
+        camera.clipping_range = (
+            0.08 * distance,
+            distance + 14 * radius,
+        )  # VTK's own: too coarse for shadows
         self._plotter = plotter
 
 
@@ -154,7 +157,7 @@ def _cloth_texture(name: str | Path | None, color: Color) -> Any:
 
 
 class _Arrows:
-    """Small arrows at the vertices: velocities (`seconds` of way long), or outward normals (`seconds` None)."""
+    """Small arrows at the vertices: the path in `seconds` at the present velocity, or (None) outward normals."""
 
     def __init__(self, plotter: Any, layout: Layout, color: Color, radius: float, seconds: float | None) -> None:
         import pyvista as pv

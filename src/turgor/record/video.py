@@ -58,7 +58,7 @@ class Mp4Sink(FileSink):
 
 
 class GifSink(Mp4Sink):
-    """A GIF with a palette made for this very film, at no more than 25 pictures per second (real time is kept)."""
+    """A GIF with a palette of its own, at no more than 25 pictures per second (real time is kept)."""
 
     def __init__(self, path: Path, layout: Layout, *, fps: float, size: tuple[int, int] = GIF_SIZE, **options: Any):
         super().__init__(path, layout, fps=fps, size=size, **options)

@@ -3,8 +3,8 @@
 Safe at any moment. A killed writer (SIGKILL) must leave a file that opens with every frame added so far. Appending to
 HDF5 datasets does not give that: their index and sizes are spread over the file and reach it in several writes. So:
 
-1. The file is made with room for `capacity` frames; HDF5 writes all its metadata then, never again.
-2. A frame is copied with `pwrite` into the room of its own; readers do not look there yet.
+1. The file is created with room for `capacity` frames; HDF5 writes all its metadata then, and never again.
+2. A frame is copied with `pwrite` into its own place; readers do not look there yet.
 3. One `pwrite` inside the first page of the file then counts it. Two numbers have to change together, the attribute
    `Steps/NSteps` and the length of `Steps/Values` (vtkHDFReader overruns its buffer when they differ). Both lie in that
    page, because they are created first; the kernel copies within a page without looking at signals. v1 object
@@ -37,7 +37,7 @@ FORMAT = 1  # of the group /turgor, which keeps what VTKHDF has no place for
 PAGE = 4096  # bytes; the smallest page size in use, so a write inside the first one is never torn
 FIRST_ROOM = 1 << 22  # bytes of frames in the first file, when the number of frames is not known
 COPY_BLOCK = 1 << 24  # bytes per read when the file grows
-_MARK = 0x52_4F_47_52_55_54_4E_53  # stands for NSteps while we look for its place
+_MARK = 0x52_4F_47_52_55_54_4E_53  # the value of NSteps while its place in the file is searched
 
 
 class VtkHdfSink(FileSink):
@@ -147,34 +147,34 @@ class _File:
     def __init__(self, path: Path, plan: _Plan, capacity: int, count: int) -> None:
         self.capacity = capacity
         self._plan = plan
-        self._places, header = _lay_out(path, plan, capacity, count)
-        self._fd = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-        _lock(self._fd)
-        self._page = bytearray(os.pread(self._fd, PAGE, 0))
+        self.places, header = _lay_out(path, plan, capacity, count)
+        self.fd = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        _lock(self.fd)
+        self._page = bytearray(os.pread(self.fd, PAGE, 0))
         self._length = _find(self._page, header, struct.pack("<QQ", count, capacity), "the length of Steps/Values")
         self._steps = _find(self._page, 0, struct.pack("<Q", _MARK), "Steps/NSteps")
 
     def write(self, index: int, data: dict[str, npt.NDArray[Any]]) -> None:
         for name, array in data.items():
-            _write_all(self._fd, array.data.cast("B"), self._places[name] + index * array.nbytes)
+            _write_all(self.fd, array.data.cast("B"), self.places[name] + index * array.nbytes)
 
     def count(self, frames: int) -> None:
         """Makes the first `frames` frames visible: one write inside one page."""
         for place in (self._length, self._steps):
             struct.pack_into("<Q", self._page, place, frames)
         start, stop = min(self._length, self._steps), max(self._length, self._steps) + 8
-        os.pwrite(self._fd, self._page[start:stop], start)
+        os.pwrite(self.fd, self._page[start:stop], start)
 
     def copy_from(self, other: _File, frames: int) -> None:
         for name, (rows, columns) in self._plan.shapes.items():
-            source, target = other._places[name], self._places[name]
+            source, target = other.places[name], self.places[name]
             size = frames * rows * columns * self._plan.dtype(name).itemsize
             for done in range(0, size, COPY_BLOCK):
-                block = os.pread(other._fd, min(COPY_BLOCK, size - done), source + done)
-                _write_all(self._fd, memoryview(block), target + done)
+                block = os.pread(other.fd, min(COPY_BLOCK, size - done), source + done)
+                _write_all(self.fd, memoryview(block), target + done)
 
     def close(self) -> None:
-        os.close(self._fd)
+        os.close(self.fd)
 
 
 def _find(page: bytearray, start: int, pattern: bytes, what: str) -> int:
@@ -265,7 +265,7 @@ def _write_topology(root: Any, layout: Layout) -> None:
 
 
 def _write_steps(steps: Any, plan: _Plan, capacity: int) -> None:
-    """The offsets of every step that will fit: they are known beforehand."""
+    """The offsets of every step that will fit; all are known in advance."""
     index = np.arange(capacity, dtype=np.int64)
     steps["PartOffsets"] = np.zeros_like(index)
     steps["NumberOfParts"] = np.ones_like(index)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from reference.historical_2004 import SoftBall2004
+from turgor.papers.gallery_scenes import empty_ring
 from turgor.papers.matyka2004 import areas, integrators, items, motion
-from turgor.papers.report.scenes import empty_ring
 from turgor.simulation.simulation import Simulation
 
 
@@ -125,15 +125,15 @@ def test_all_masses_fall_alike() -> None:
 
 @pytest.mark.req("A9")
 def test_the_scripted_mouse_drags_the_ball() -> None:
-    sim, hand = Simulation(motion.mouse_scene()), motion.Hand()
+    sim, pointer = Simulation(motion.mouse_scene()), motion.ScriptedMouse()
     begin, end = motion.PULL
     while sim.time < end - 1e-9:
-        hand(sim)
+        pointer(sim)
         sim.step()
-    held = sim["ball"].positions[hand.vertex]
+    held = sim["ball"].positions[pointer.vertex]
     assert np.linalg.norm(held - motion.mouse_at(end)) < 0.4
     assert np.linalg.norm(motion.mouse_at(end) - motion.mouse_at(begin)) > 1.5
     assert sim["ball"].center[1] > 0.7  # lifted
-    hand(sim)
+    pointer(sim)
     sim.run(2.0)
     assert sim["ball"].center[1] < 0.8  # let go: it lies on the floor again

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from turgor.papers.drawing.wires import projected
+from turgor.papers.drawing.line_drawing import projected
+from turgor.papers.gallery_scenes import one_ball
 from turgor.papers.matyka2007 import cloth, items
 from turgor.simulation.simulation import Simulation
 
@@ -16,7 +17,7 @@ def test_all_figures_are_there() -> None:
 
 @pytest.mark.req("D1")
 def test_the_ball_falls_by_the_law() -> None:
-    sim = Simulation(items.one_ball())
+    sim = Simulation(one_ball())
     drag = sim.scene.soft_bodies[0].drag
     sim.run(0.3)
     _, speed, law, fastest, pressure, volume = items.state(sim, drag)

@@ -19,11 +19,13 @@ from support.program import EXE
 from turgor import gallery
 from turgor.cli.app import app, execute
 from turgor.errors import SceneError
+from turgor.papers.catalogue import ITEMS, chosen_items
 from turgor.papers.drawing.plot import Curve, cell_map, chart
 from turgor.papers.report import requirement_table
 from turgor.papers.report.blocks import Block, Compared, Picture, Row, Svg, Table, Text
-from turgor.papers.report.item import Item
-from turgor.papers.report.report import PAPERS, all_items, check_folder, chosen_items, page, write_report
+from turgor.papers.report.item import PAPERS, Item
+from turgor.papers.report.page import page
+from turgor.papers.report.write import check_folder, write_report
 
 YEARS = tuple(PAPERS)
 COMMAND = re.compile(r"`(turgor [^`]+)`")
@@ -117,7 +119,7 @@ def test_page_says_how_it_was_made() -> None:
 
 def test_report_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     told: list[tuple[int, int, str]] = []
-    path = write_report(tmp_path / "a" / "b", True, lambda *state: told.append(state), items())
+    path = write_report(items(), tmp_path / "a" / "b", True, lambda *state: told.append(state))
     assert path == tmp_path / "a" / "b" / "index.html"
     assert [entry.name for entry in path.parent.iterdir()] == ["index.html"]
     assert told == [(0, 2, "2004 Figure 1"), (1, 2, "2003 Section 3"), (2, 2, "")]
@@ -129,7 +131,7 @@ def test_report_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     broken = Item("x", "2004", "x", "x", "turgor scenes", fail)
     for folder in (path.parent, tmp_path / "new"):
         with pytest.raises(SceneError, match="no"):
-            write_report(folder, True, items=[*items(), broken])
+            write_report([*items(), broken], folder, True)
     assert path.read_bytes() == before
     assert not (tmp_path / "new").exists()
 
@@ -145,8 +147,8 @@ def test_list_names_every_part_with_its_command() -> None:
     done = command("--list")
     lines = done.stdout.splitlines()
     assert done.returncode == 0
-    assert [line.partition(":")[0] for line in lines[::2]] == [item.key for item in all_items()]
-    assert [line.strip() for line in lines[1::2]] == [item.command for item in all_items()]
+    assert [line.partition(":")[0] for line in lines[::2]] == [item.key for item in ITEMS]
+    assert [line.strip() for line in lines[1::2]] == [item.command for item in ITEMS]
 
 
 def test_only_makes_the_parts_that_are_named(tmp_path: Path) -> None:
@@ -197,7 +199,7 @@ def test_without_the_render_extra_the_command_says_how_to_install_it(tmp_path: P
 SMALL = """
 import os, signal, sys
 from turgor.cli.app import execute
-from turgor.papers.report import report
+from turgor.papers import catalogue
 from turgor.papers.report.blocks import Text
 from turgor.papers.report.item import Item
 
@@ -212,7 +214,7 @@ def struck(quick):
     return run(quick)
 
 runs = (run, struck, run)
-report.all_items = lambda: [Item(f"key-{n}", "2004", f"Figure {n}", "t", "", run) for n, run in enumerate(runs)]
+catalogue.ITEMS = tuple(Item(f"key-{n}", "2004", f"Figure {n}", "t", "", run) for n, run in enumerate(runs))
 sys.exit(execute(["papers", *sys.argv[2:]]))
 """
 
@@ -264,7 +266,7 @@ def test_a_terminal_sees_a_bar(tmp_path: Path) -> None:
 
 
 def test_items_are_well_described() -> None:
-    found = all_items()
+    found = ITEMS
     assert {item.paper for item in found} == set(YEARS)
     keys = [item.key for item in found]
     assert len(keys) == len(set(keys))
@@ -292,7 +294,7 @@ def test_commands_of_the_items_and_of_the_readme_work(tmp_path: Path, monkeypatc
     readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
     table = {command for line in readme.splitlines() if line.startswith("|") for command in COMMAND.findall(line)}
     assert len(table) >= 20
-    for line in sorted({item.command for item in all_items()} | table):
+    for line in sorted({item.command for item in ITEMS} | table):
         program, name, *rest = shlex.split(line)
         assert program == "turgor", line
         context = commands.make_context("turgor", [name, *rest])

@@ -120,6 +120,12 @@ def test_bad_options_are_refused(tmp_path, name, options, message):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_package_is_light_until_a_file_is_opened():
+    code = "import sys, turgor.record; [getattr(turgor.record, n) for n in turgor.record.__all__]; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"h5py", "pyvista", "PIL", "imageio_ffmpeg", "warp"}.isdisjoint(done.stdout.split())
+
+
 @pytest.mark.parametrize("name", ["a.vtkhdf", "a.npz"])
 def test_a_frame_of_another_simulation_is_refused(tmp_path, name):
     with open_sink(tmp_path / name, rich_layout()) as sink:

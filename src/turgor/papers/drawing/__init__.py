@@ -1,0 +1,1 @@
+"""How the report draws: plots and line drawings as SVG, stills of scenes as JPEG."""

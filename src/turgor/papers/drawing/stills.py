@@ -46,9 +46,9 @@ def stills(
     each_frame: Callable[[Simulation], None] | None = None,
     **look: Any,
 ) -> list[Pixels]:
-    """Runs on to each of the times (s, increasing) and draws the frame there. Options: see record.look.Look.
+    """Runs on to each of the times (s, increasing) and draws each frame. Options: the fields of record.Look.
 
-    The camera is set by the first picture. each_frame: called before every step (a scripted hand, a measurement).
+    The camera is set by the first picture. each_frame: called before every step (a scripted mouse, a measurement).
     """
     frames: list[Frame] = []
     for time in times:

@@ -33,11 +33,11 @@ QUICK = (0, 2)
 
 @dataclass(frozen=True)
 class Found:
-    """What a method did to a scene."""
+    """What was measured of one scene with one contact method."""
 
-    times: tuple[float, ...]  # s, of the frames looked at
+    times: tuple[float, ...]  # s, of the frames checked
     depths: tuple[float, ...]  # m, the deepest vertex of any body in any other
-    inside: int  # vertices inside another body, summed over the frames looked at
+    inside: int  # vertices inside another body, summed over the frames checked
     alone: int  # of these, without a contact of the two bodies within an edge length
     pierced: int  # most edges through faces at once
     overlapping: int  # pairs of bodies that were in each other, summed over the frames
@@ -48,7 +48,7 @@ class Found:
 
 @functools.cache
 def compare(name: str, coarse: bool, keep: tuple[str, ...], method: str, seconds: float, every: int) -> Found:
-    """Runs the scene and looks at each `every`-th frame; not at pairs of rigid bodies, which have their own solver."""
+    """Runs the scene and checks each `every`-th frame, without pairs of rigid bodies, which have their own solver."""
     sim = Simulation(paper_scene(name, keep, coarse), contact=method)
     sim.prepare()
     layout = sim.layout

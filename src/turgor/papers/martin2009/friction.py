@@ -50,7 +50,7 @@ def on_slope(kind: str, angle: float, mu: float = MU) -> Simulation:
 
 @dataclass(frozen=True)
 class Slide:
-    """What the centre did after it had settled in."""
+    """Motion of the centre of mass, after the body has settled on the slope."""
 
     acceleration: float  # m/s², fitted
     moved: float  # m
@@ -58,7 +58,7 @@ class Slide:
 
 @functools.cache
 def slide(kind: str, share: float, settle: float = 0.6, seconds: float = 0.8) -> Slide:
-    """On a slope of tan(angle) = share × μ: the way of the centre, fitted by a parabola."""
+    """On a slope of tan(angle) = share × μ: the path of the centre, fitted by a parabola."""
     angle = math.atan(share * MU)
     sim = on_slope(kind, angle)
     sim.run(settle)

@@ -45,7 +45,7 @@ class Lying:
 
 @functools.cache
 def lying(moles: float, stiffness: float, seconds: float, picture: bool = False) -> Lying:
-    """The paper's sphere with R and T of a real gas at 293 K and no air outside; damped until it lies still."""
+    """The paper's sphere with R and T of a real gas at 293 K and no air outside; damped until it rests."""
     scene = Scene(dim=3, gravity=(0.0, 0.0, -G))
     scene.add_ground(friction=0.5, restitution=0.0)
     scene.add_soft_body(

@@ -95,7 +95,7 @@ def two_gases(seconds: float = 1.5) -> dict[str, dict[str, FloatArray]]:
     """The ball of drop falls, the amount of gas fixed ("free") or the pressure ("held"): t, P, V, z over frames."""
     found = {}
     for name, held in (("free", False), ("held", True)):
-        scene = scenes.one_ball()
+        scene = scenes.paper_ball()
         scene.set("ball.gas.held", held)
         sim = Simulation(scene)
         rows = []

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import gallery, shapes
+from turgor.papers.drawing.line_drawing import Drawing, projected
 from turgor.papers.drawing.plot import Curve, chart
 from turgor.papers.drawing.stills import cover, jpeg, stills, strip
-from turgor.papers.drawing.wires import Drawing, projected
+from turgor.papers.gallery_scenes import one_ball
 from turgor.papers.report.blocks import Block, Compared, Picture, Row, Svg, Table, Text
 from turgor.scene import Scene
 from turgor.simulation.simulation import Simulation
@@ -27,7 +28,7 @@ GRAVITY = 9.81
 
 
 class Stopwatch:
-    """Called before every frame; tells how many frames per second were simulated (the median: pauses do not count)."""
+    """Called before every frame; measures the frames simulated per second (the median: pauses do not count)."""
 
     def __init__(self, look: Callable[[Simulation], None] = lambda sim: None) -> None:
         self._look = look  # its time does not count
@@ -202,7 +203,7 @@ def cloth(quick: bool) -> list[Block]:
     rows = [
         [wind, force, points * drag * wind, depth] for wind, force, depth in zip(winds, forces, depths, strict=True)
     ]
-    ball = Simulation(one_ball())
+    ball = Simulation(paper_ball())
     shape = ball.scene.soft_bodies[0].shape
     (solid,) = stills(ball, [0.0], (320, 300))
     sheet = Drawing((-0.55, -0.55), (0.55, 0.55), 300)
@@ -235,18 +236,14 @@ def cloth(quick: bool) -> list[Block]:
 # figure 7 -------------------------------------------------------------------------------------------------------------
 
 
-def one_ball() -> Scene:
+def paper_ball() -> Scene:
     """The `ball` of drop alone, with the paper's mesh."""
-    scene = gallery.load("drop")
-    scene.soft_bodies[:] = [body for body in scene.soft_bodies if body.name == "ball"]
-    scene.set("ball.shape.icosphere.subdivisions", 2)
-    scene.set("ball.settled", True)
-    return scene
+    return one_ball(ball__shape__icosphere__subdivisions=2, ball__settled=True)
 
 
 def slide(speed: float = 1.0) -> tuple[FloatArray, FloatArray]:
     """Velocity (m/s) of a ball before and after it hits a floor without friction at an angle."""
-    scene = one_ball()
+    scene = paper_ball()
     scene.set("ball.velocity", (speed, 0.0, -3.0))
     scene.set("ball.at", (0.0, 0.0, 0.8))
     scene.set("ball.drag", 0.0)
@@ -260,7 +257,7 @@ def slide(speed: float = 1.0) -> tuple[FloatArray, FloatArray]:
 
 def bouncing_ball(quick: bool) -> list[Block]:
     """Figure 7 of the report."""
-    sim = Simulation(one_ball())
+    sim = Simulation(paper_ball())
     start = sim["ball"].center[2]
     track: list[tuple[float, float, float]] = []
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import shapes
+from turgor.papers.drawing.line_drawing import Drawing, projected
 from turgor.papers.drawing.plot import Curve, chart
-from turgor.papers.drawing.wires import Drawing, projected
-from turgor.papers.matyka2003.scenes import one_ball
+from turgor.papers.matyka2003.scenes import paper_ball
 from turgor.papers.report.blocks import Block, Svg, Table, Text
 from turgor.scene import Gas, Scene, Springs
 from turgor.shapes.shape import Shape
@@ -25,7 +25,7 @@ from turgor.simulation.step.profile import stage_times
 __all__ = ["METHODS", "Squash", "balance", "bodies", "estimate", "figure", "footnote", "measure_squash", "self_speed"]
 
 FloatArray = npt.NDArray[np.float64]
-METHODS: dict[str, tuple[str, int | None]] = {  # as told: method and samples
+METHODS: dict[str, tuple[str, int | None]] = {  # name: method and samples
     "exact": ("exact", None),
     "box": ("box", None),
     "ball": ("ball", None),
@@ -160,7 +160,7 @@ class Squash:
 
 
 def measure_squash(every: int = 1, seconds: float = 1.2) -> Squash:
-    """One run of the `ball` of drop with the paper's mesh; every so many frames it is measured in each way."""
+    """One run of the `ball` of drop with the paper's mesh; at intervals it is measured by each method."""
     sims = {method: Simulation(_ball(method), contact="none") for method in ("exact", *BOUNDS)}
     sim = sims["exact"]
     times: list[float] = []
@@ -177,7 +177,7 @@ def measure_squash(every: int = 1, seconds: float = 1.2) -> Squash:
 
 
 def _ball(method: str) -> Scene:
-    scene = one_ball()
+    scene = paper_ball()
     scene.set("ball.settled", method == "exact")
     scene.set("ball.volume", method)
     return scene

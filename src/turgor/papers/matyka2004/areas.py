@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import gallery, shapes
-from turgor.papers.drawing.wires import Drawing
+from turgor.papers.drawing.line_drawing import Drawing
 from turgor.papers.report.blocks import Block, Svg, Table, Text
 from turgor.scene import Gas, Scene, Springs
 from turgor.shapes import Shape

@@ -19,7 +19,7 @@ from turgor.simulation.simulation import Simulation
 __all__ = ["NAMES", "Errors", "blocks", "errors", "largest_step", "order", "spring_limit"]
 
 FloatArray = npt.NDArray[np.float64]
-FRAME = 0.1  # s: steps are whole parts of it
+FRAME = 0.1  # s; every step divides it
 NAMES = {"euler": "Euler, textbook", "symplectic": "Euler, as listed", "heun": "Heun", "midpoint": "midpoint"}
 EVALUATIONS = {"euler": 1, "symplectic": 1, "heun": 2, "midpoint": 2}
 KICK = 0.05  # m/s: random velocities that excite every mode of the ring

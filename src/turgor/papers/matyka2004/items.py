@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import gallery, shapes
+from turgor.papers.drawing.line_drawing import Drawing
 from turgor.papers.drawing.stills import cover, jpeg, stills, strip
-from turgor.papers.drawing.wires import Drawing
+from turgor.papers.gallery_scenes import drop_2d, empty_ring
 from turgor.papers.matyka2004 import areas, integrators, motion
 from turgor.papers.report.blocks import Block, Picture, Svg, Table, Text
 from turgor.papers.report.item import Item
-from turgor.papers.report.scenes import changed, empty_ring
 from turgor.simulation.simulation import Simulation
 from turgor.simulation.step.profile import stage_times
 
@@ -43,7 +43,7 @@ def closing_edge(points: int) -> float:
 
 def mesh(quick: bool) -> list[Block]:
     """The ring, drawn and counted."""
-    sim = Simulation(changed("drop-2d", ball__shape__circle__points=20, ball__settled=False))
+    sim = Simulation(drop_2d(ball__shape__circle__points=20, ball__settled=False))
     body = sim.scene.soft_bodies[0]
     points, edges = body.shape.vertices, body.shape.faces
     drawing = Drawing((-0.68, -0.6), (0.68, 0.6), 400)
@@ -93,7 +93,7 @@ def mesh(quick: bool) -> list[Block]:
 
 def structures(quick: bool) -> list[Block]:
     """What is kept per point and spring."""
-    sim = Simulation(changed("drop-2d", ball__settled=False))
+    sim = Simulation(drop_2d(ball__settled=False))
     model, state, scratch = sim.model, sim.state, sim.engine.scratch
 
     def size(*arrays: Any) -> int:
@@ -128,7 +128,7 @@ STAGES = {
 
 def stage_table(points: int) -> dict[str, float]:
     """Seconds of each stage of a substep of the ball of drop-2d with this many points."""
-    sim = Simulation(changed("drop-2d", ball__shape__circle__points=points, ball__settled=False), contact="none")
+    sim = Simulation(drop_2d(ball__shape__circle__points=points, ball__settled=False), contact="none")
     sim.prepare()
     times = stage_times(sim.engine)
     return {name: times[name] for name in STAGES}

@@ -8,15 +8,26 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import gallery
+from turgor.papers.drawing.line_drawing import Drawing
 from turgor.papers.drawing.plot import Curve, chart
 from turgor.papers.drawing.stills import cover, jpeg, stills, strip
-from turgor.papers.drawing.wires import Drawing
+from turgor.papers.gallery_scenes import drop_2d, empty_ring
 from turgor.papers.report.blocks import Block, Picture, Svg, Table, Text
-from turgor.papers.report.scenes import changed, empty_ring
 from turgor.scene import Scene
 from turgor.simulation.simulation import Simulation
 
-__all__ = ["Hand", "fall_of", "inflate", "loose_points", "mouse", "mouse_at", "mouse_scene", "rebound", "solid", "wall"]
+__all__ = [
+    "ScriptedMouse",
+    "fall_of",
+    "inflate",
+    "loose_points",
+    "mouse",
+    "mouse_at",
+    "mouse_scene",
+    "rebound",
+    "solid",
+    "wall",
+]
 
 FloatArray = npt.NDArray[np.float64]
 G = 9.81  # m/s²
@@ -96,7 +107,7 @@ def loose_points(loss: float) -> float:
 
 def fall_of(mass: float) -> float:
     """m/s²: acceleration of the falling ball, all of whose points weigh `mass` (kg) each."""
-    scene = changed("drop-2d", ball__mass=48 * mass, ball__drag=0.0)
+    scene = drop_2d(ball__mass=48 * mass, ball__drag=0.0)
     sim = Simulation(scene, contact="none")
     sim.run(0.2)
     return -float(sim["ball"].velocities[:, 1].mean()) / sim.time
@@ -104,7 +115,7 @@ def fall_of(mass: float) -> float:
 
 def rebound(loss: float) -> float:
     """m: how high the centre of the ball of drop-2d comes after its first impact."""
-    sim = Simulation(changed("drop-2d", ground__restitution=loss))
+    sim = Simulation(drop_2d(ground__restitution=loss))
     heights = []
     for _ in range(80):
         sim.step()
@@ -189,7 +200,7 @@ def mouse_at(time: float) -> FloatArray:
     return np.array([np.interp(share, np.arange(len(MOUSE)), MOUSE[:, axis]) for axis in range(2)])
 
 
-class Hand:
+class ScriptedMouse:
     """Presses the button on the point that is nearest to the mouse, drags it along the path and lets go."""
 
     def __init__(self) -> None:
@@ -197,7 +208,7 @@ class Hand:
         self.distances: list[float] = []  # m, from the point that is held to the mouse
 
     def __call__(self, sim: Simulation) -> None:
-        """Before each step."""
+        """Called before each step."""
         if not PULL[0] <= sim.time < PULL[1]:
             sim.release("ball")
             return
@@ -210,18 +221,18 @@ class Hand:
 
 def mouse_scene() -> Scene:
     """The ball of drop-2d on the floor, softer than there."""
-    return changed("drop-2d", ball__at=(0.0, 0.65), ball__springs__stiffness=500.0, ball__gas__nRT=20.0)
+    return drop_2d(ball__at=(0.0, 0.65), ball__springs__stiffness=500.0, ball__gas__nRT=20.0)
 
 
 def mouse(quick: bool) -> list[Block]:
     """The ball is dragged along the path of the mouse."""
-    sim, hand = Simulation(mouse_scene()), Hand()
+    sim, pointer = Simulation(mouse_scene()), ScriptedMouse()
     times = [0.5, 0.8, 1.1, 1.4, 1.7, 1.9]
     shapes_seen: list[tuple[float, FloatArray]] = []
     pressures: list[float] = []
 
     def before(sim: Simulation) -> None:
-        hand(sim)
+        pointer(sim)
         pressures.append(float(sim["ball"].pressure))
         if any(abs(sim.time - time) < 0.4 / sim.settings.fps for time in times[:-1]):
             shapes_seen.append((sim.time, sim["ball"].positions))
@@ -232,8 +243,8 @@ def mouse(quick: bool) -> list[Block]:
     for _, points in shapes_seen:
         drawing.outline(points, BALL, BALL, 0.16)
     for time, points in shapes_seen:
-        drawing.path(np.array([points[hand.vertex], mouse_at(time)]), "#e08a1e")
-        drawing.dots(points[hand.vertex][None], BLUE)
+        drawing.path(np.array([points[pointer.vertex], mouse_at(time)]), "#e08a1e")
+        drawing.dots(points[pointer.vertex][None], BLUE)
         drawing.dots(mouse_at(time)[None], RED)
         drawing.text(mouse_at(time) + np.array([0.0, 0.08]), f"{time:.1f} s")
     drawing.path(MOUSE, RED, dashed=True)
@@ -257,7 +268,7 @@ def mouse(quick: bool) -> list[Block]:
             drawing.svg(), "The same moments in one: mouse (red, path dashed), rubber band (orange), held point (blue)."
         ),
         Text(
-            f"While it is dragged the held point stays within {max(hand.distances):.2f} m of the mouse, the "
+            f"While it is dragged the held point stays within {max(pointer.distances):.2f} m of the mouse, the "
             f"pressure varies between {min(pressures):.0f} and {max(pressures):.0f} N/m. When it has come to rest its "
             f"area is that of a ball nobody touched, within {100 * abs(sim['ball'].volume / alone - 1):.1g} %.",
             "measured",

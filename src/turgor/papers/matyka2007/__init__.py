@@ -1,0 +1,1 @@
+"""Matyka 2007, The Pressure Soft Body (poster): its figures."""

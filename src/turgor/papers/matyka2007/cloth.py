@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import gallery, shapes
+from turgor.papers.drawing.line_drawing import Drawing, projected
 from turgor.papers.drawing.stills import cover, jpeg, stills
-from turgor.papers.drawing.wires import Drawing, projected
 from turgor.papers.report.blocks import Block, Picture, Row, Svg, Table, Text
 from turgor.scene import Scene
 from turgor.shapes import Shape

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import gallery, shapes
+from turgor.papers.drawing.line_drawing import Drawing, projected
 from turgor.papers.drawing.stills import cover, jpeg, stills, strip
-from turgor.papers.drawing.wires import Drawing, projected
+from turgor.papers.gallery_scenes import one_ball
 from turgor.papers.matyka2007 import cloth
 from turgor.papers.report.blocks import Block, Picture, Row, Svg, Table, Text
 from turgor.papers.report.item import Item
@@ -29,13 +30,6 @@ LOW, HIGH = 5.0, 3000.0  # Pa: gauge pressure of the letters at rest volume
 
 
 # Figure 1: the falling ball ------------------------------------------------------------------------------------------
-
-
-def one_ball() -> Scene:
-    """drop with its middle ball alone."""
-    scene = gallery.load("drop")
-    scene.soft_bodies[:] = [body for body in scene.soft_bodies if body.name == "ball"]
-    return scene
 
 
 def fall_speed(time: float, drag: float) -> float:

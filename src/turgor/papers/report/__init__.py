@@ -1,0 +1,1 @@
+"""The report: what it is made of, its page, and how it is written."""

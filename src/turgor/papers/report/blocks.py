@@ -22,7 +22,7 @@ class Block(Protocol):
     """A part of an item."""
 
     def html(self) -> str:
-        """As it stands in the page."""
+        """The HTML of this block."""
 
 
 @dataclass(frozen=True)

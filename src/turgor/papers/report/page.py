@@ -1,4 +1,4 @@
-"""The report: runs the items one by one and writes one self-contained HTML page."""
+"""The page of the report: one self-contained HTML text."""
 
 from __future__ import annotations
 
@@ -6,88 +6,21 @@ import html
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from turgor.errors import SceneError, did_you_mean
-from turgor.files import replacing
 from turgor.papers.report import requirement_table
 from turgor.papers.report.blocks import Block, inline
 from turgor.papers.report.glance import glance
-from turgor.papers.report.item import Item
+from turgor.papers.report.item import PAPERS, Item
 
-__all__ = ["PAPERS", "all_items", "check_folder", "chosen_items", "page", "write_report"]
+__all__ = ["Shown", "page"]
 
-PAPERS = {
-    "2004": "Matyka 2004, How To Implement a Pressure Soft Body Model",
-    "2003": "Matyka & Ollila 2003, Pressure Model of Soft Body Simulation",
-    "2009": "Martin 2009, Real-Time Soft Body Simulation Using an Approximation of the Pressure Force",
-    "2007": "Matyka 2007, The Pressure Soft Body (poster)",
-}
 #: The browser itself makes sure that the page needs nothing but itself.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
-Report = Callable[[int, int, str], None]  # items done, items in all, what is next
 Shown = tuple[Item, Sequence[Block], float]  # an item, what it gave, the seconds it took
-
-
-def all_items() -> tuple[Item, ...]:
-    """Everything that is reproduced, in the order of the page."""
-    from turgor.papers.martin2009 import items as items_2009
-    from turgor.papers.matyka2003 import items as items_2003
-    from turgor.papers.matyka2004 import items as items_2004
-    from turgor.papers.matyka2007 import items as items_2007
-
-    return (*items_2004.ITEMS, *items_2003.ITEMS, *items_2009.ITEMS, *items_2007.ITEMS)
-
-
-def chosen_items(names: Sequence[str]) -> tuple[Item, ...]:
-    """Those with one of these keys, or of one of these papers; no names: all."""
-    items = all_items()
-    for name in names:
-        if name not in PAPERS and all(item.key != name for item in items):
-            known = [*PAPERS, *(item.key for item in items)]
-            hint = did_you_mean(name, known, otherwise="turgor papers --list names all")
-            raise SceneError(f"the papers have no part {name!r}; {hint}")
-    return tuple(item for item in items if not names or item.key in names or item.paper in names)
-
-
-def check_folder(folder: str | os.PathLike[str]) -> Path:
-    """The folder, if a report can be written there; folders that are missing on the way will be made."""
-    target = Path(folder)
-    there = next(place for place in (target, *target.absolute().parents) if place.exists())
-    if not there.is_dir():
-        raise SceneError(f"{there}: is a file; give a folder for the report")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise SceneError(f"{there}: no permission to write there; give another folder for the report")
-    if (target / "index.html").is_dir():
-        raise SceneError(f"{target / 'index.html'}: is a folder, and the page has that name; give another folder")
-    return target
-
-
-def write_report(
-    folder: str | os.PathLike[str],
-    quick: bool = False,
-    report: Report = lambda *_: None,
-    items: Sequence[Item] | None = None,
-) -> Path:
-    """Writes `folder`/index.html: all of it, or (on an error) nothing. Returns its path. items: default all of them."""
-    target = check_folder(folder)
-    items = all_items() if items is None else items
-    shown: list[Shown] = []
-    for number, item in enumerate(items):
-        report(number, len(items), f"{item.paper} {item.where}")
-        begin = time.perf_counter()
-        blocks = item.run(quick)
-        shown.append((item, blocks, time.perf_counter() - begin))
-    report(len(items), len(items), "")
-    content = page(shown, quick)
-    target.mkdir(parents=True, exist_ok=True)
-    path = target / "index.html"
-    with replacing(path) as temporary:
-        temporary.write_text(content, encoding="utf-8")
-    return path
 
 
 def page(shown: Sequence[Shown], quick: bool) -> str:
@@ -140,7 +73,7 @@ def _section(item: Item, blocks: Sequence[Block], seconds: float) -> str:
 
 
 def processor() -> str:
-    """The processor's name, where the system tells."""
+    """The processor's name, where the system gives one."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
