@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from turgor.forces.bending import SLIVER
 from turgor.model import topology
 from turgor.model.model import Model
+from turgor.model.rigid_state import RigidState
 from turgor.scene.gas import VOLUME_FLOOR
 
 __all__ = ["Energy", "energy"]
@@ -54,26 +56,31 @@ def gas_energy(model: Model, volume: FloatArray, time: float) -> FloatArray:
     return np.asarray(np.where(held, -nRT / rest * (volume - rest), free) + ambient * (volume - rest))
 
 
-def rigid_energy(model: Model, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
+def rigid_energy(model: Model, state: RigidState, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(worlds,) J each: ½ m v² + ½ L·ω, and -m g·x, of the dynamic rigid bodies; the others are moved from outside."""
     r, worlds = model.rigids, model.worlds
     if r.count == 0:
         return np.zeros(worlds), np.zeros(worlds)
 
-    def table(name: str) -> FloatArray:
-        values = np.asarray(getattr(r, name).numpy(), np.float64)
-        return values.reshape(worlds, r.count, -1)
+    def table(array: Any) -> FloatArray:
+        return np.asarray(array.numpy(), np.float64).reshape(worlds, r.count, -1)
 
-    inverse = table("inverse_mass")[..., 0]
+    inverse = table(r.inverse_mass)[..., 0]
     mass = np.divide(1.0, inverse, out=np.zeros_like(inverse), where=inverse > 0.0)
-    v, x = table("v"), table("x") + model.anchor
+    v, x = table(state.v), table(state.x) + model.anchor
     kinetic = 0.5 * np.einsum("wi,wij,wij->w", mass, v, v)
-    turning = 0.5 * np.einsum("wij,wij->w", table("angular"), table("spin"))  # angular is 0 unless dynamic
+    turning = 0.5 * np.einsum("wij,wij->w", table(state.angular), table(state.spin))  # angular is 0 unless dynamic
     return kinetic + turning, -np.einsum("wi,wij,wj->w", mass, x, pull)
 
 
 def energy(
-    model: Model, x: FloatArray, v: FloatArray, volume: FloatArray, time: float, losses: tuple[FloatArray, FloatArray]
+    model: Model,
+    rigid: RigidState,
+    x: FloatArray,
+    v: FloatArray,
+    volume: FloatArray,
+    time: float,
+    losses: tuple[FloatArray, FloatArray],
 ) -> Energy:
     """x (absolute), v: (worlds, vertices, dim), internal order; volume: (worlds, bodies); losses: dissipated, work."""
     body = model.body_host
@@ -99,7 +106,7 @@ def energy(
     gas = gas_energy(model, volume, time).sum(axis=1)
     pull = np.asarray(model.gravity.numpy(), np.float64)
     gravity = -np.einsum("wi,wij,wj->w", mass, x, pull)
-    moving, height = rigid_energy(model, pull)
+    moving, height = rigid_energy(model, rigid, pull)
     kinetic, gravity = kinetic + moving, gravity + height
     parts = (kinetic, elastic, gas, gravity, kinetic + elastic + gas + gravity, *losses)
     if model.worlds == 1:

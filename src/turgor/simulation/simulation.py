@@ -277,7 +277,7 @@ class Simulation:
         volume = np.asarray(self.scratch.volume.numpy(), np.float64).reshape(shape)
         unknown = np.full(self.worlds, math.nan)
         losses = self._step.losses() if self.ledger else (unknown, unknown)
-        return energy(self.model, x, v, volume, self.time, losses)
+        return energy(self.model, self.state.rigid, x, v, volume, self.time, losses)
 
     def contacts(self) -> Contacts:
         """What touches what now: count, deepest penetration, and arrays of pairs, points, normals, depths, impulses."""
