@@ -1,64 +1,69 @@
 """Law 10: free rotation of rigid bodies keeps energy and angular momentum; the quaternion update is exact."""
 
 import functools
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import warp as wp
 
 from support.laws import DEVICE, EPS, PRECISIONS
+from turgor.kernel.launch import Launcher
 from turgor.kernel.numbers import numbers, start_warp
-from turgor.rigid.motion import kernels
+from turgor.rigid import impulse, integrate, motion
 
 
 class Bodies:
-    """Rigid bodies in free motion, all in one launch; quantities as NumPy arrays in double precision."""
+    """Rigid bodies in free motion, kicked and moved by the kernels of a substep; quantities as arrays of doubles."""
 
-    def __init__(self, dim, precision, dt, moments, angular, *, pose=None, x=0.0, v=0.0, mass=1.0, **extra):
+    def __init__(self, dim, precision, dt, moments, angular, *, pose=None, mass=1.0, **given):
         start_warp()
         n = numbers(dim, precision)
         self.moments = np.array(moments, float)  # (bodies, 3) or (bodies,)
         count = len(self.moments)
+        self.dt = float(n.dtype(dt))
+        q = motion.kernels(n).pose
         if pose is None:
-            pose = np.zeros(count) if dim == 2 else np.tile([0.0, 0.0, 0.0, 1.0], (count, 1))
+            pose = 0.0 if dim == 2 else [0.0, 0.0, 0.0, 1.0]
 
-        def array(value, dtype, width):
-            full = np.broadcast_to(np.asarray(value, float), (count, width) if width > 1 else (count,))
+        def array(value, dtype, size=count):
+            width = getattr(dtype, "_length_", 1)
+            full = np.broadcast_to(np.asarray(value, float), (size, width) if width > 1 else (size,))
             return wp.array(full.astype(n.dtype), dtype=dtype, device=DEVICE)
 
-        k = kernels(n)
-        width = 1 if dim == 2 else 3
+        inertia = impulse.kernels(n).inertia
+        zeros = {
+            "x": n.vec, "v": n.vec, "spin": n.spin, "force": n.vec, "torque": n.spin, "push_move": n.vec,
+            "push_turn": n.spin, "grab_local": n.vec, "grab_target": n.vec, "grab_stiffness": n.real,
+            "grab_damping": n.real,
+        }  # fmt: skip
+        self.state = {name: array(given.get(name, 0.0), dtype) for name, dtype in zeros.items()}
         with np.errstate(divide="ignore"):
-            inverse_inertia = extra.get("inverse_inertia", 1.0 / self.moments)
-            inverse_mass = extra.get("inverse_mass", 1.0 / np.asarray(mass))
-        self.dt = float(n.dtype(dt))
-        one = {"dtype": n.real, "device": DEVICE}
-        self.state = SimpleNamespace(
-            x=array(x, n.vec, dim),
-            v=array(v, n.vec, dim),
-            q=array(pose, k.pose, 1 if dim == 2 else 4),
-            angular=array(angular, n.spin, width),
-            spin=array(extra.get("spin", 0.0), n.spin, width),
-        )
-        gravity = np.broadcast_to(np.asarray(extra.get("gravity", 0.0), float), (1, dim))
-        inputs = [
-            wp.array(np.array([dt], n.dtype), **one),
-            wp.array(gravity.astype(n.dtype), dtype=n.vec, device=DEVICE),
-            array(inverse_mass, n.real, 1),
-            array(inverse_inertia, n.spin, width),
-            array(extra.get("force", 0.0), n.vec, dim),
-            array(extra.get("torque", 0.0), n.spin, width),
-            *vars(self.state).values(),
-        ]
-        self.launch = wp.launch(k.move_rigid, dim=count, inputs=inputs, device=DEVICE, record_cmd=True)
+            self.state |= {
+                "q": array(pose, q),
+                "angular": array(angular, n.spin),
+                "inverse_mass": array(given.get("inverse_mass", 1.0 / np.asarray(mass)), n.real),
+                "inverse_inertia": array(given.get("inverse_inertia", 1.0 / self.moments), n.spin),
+                "scale": array(1.0, n.real),
+                "world_inertia": wp.zeros(count, dtype=inertia, device=DEVICE),
+                "world": wp.zeros(count, dtype=int, device=DEVICE),
+                "grab_on": wp.zeros(count, dtype=int, device=DEVICE),
+            }
+        world = {"dt": array(dt, n.real, 1), "gravity": array(given.get("gravity", 0.0), n.vec, 1)}
+        launch, k = Launcher(wp.get_device(DEVICE), world, rigid=[self.state]), integrate.kernels(n)
+        constant = {name: wp.clone(self.state[name]) for name in ("force", "torque")}
+        with wp.ScopedCapture(device=DEVICE) as capture:
+            for name, value in constant.items():  # a kick uses them up
+                wp.copy(self.state[name], value)
+            launch(k.kick_rigid, count)
+            launch(k.move_rigid, count)
+        self.graph = capture.graph
 
     def step(self, steps=1):
         for _ in range(steps):
-            self.launch.launch()
+            wp.capture_launch(self.graph)
 
     def __getattr__(self, name):
-        return getattr(self.state, name).numpy().astype(float)
+        return self.state[name].numpy().astype(float)
 
     @property
     def energy(self):
@@ -235,7 +240,7 @@ def test_tumbling_box_converges_with_order_two(moments):
 def probe(precision):
     """A kernel that calls the device functions once each."""
     n = numbers(3, precision)
-    k = kernels(n)
+    k = motion.kernels(n)
     real, vec, pose = n.real, n.vec, k.pose
     mat = wp.mat33f if precision == "single" else wp.mat33d
     rotate, rotate_back, turned, world_inverse_inertia = k.rotate, k.rotate_back, k.turned, k.world_inverse_inertia

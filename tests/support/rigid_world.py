@@ -13,10 +13,12 @@ from support.laws import DEVICE
 from turgor import shapes
 from turgor.contact import walls
 from turgor.contact.rigid.contacts import RigidContacts
+from turgor.kernel.launch import Launcher
 from turgor.kernel.numbers import numbers, start_warp
-from turgor.model.rigids import Rigids
-from turgor.model.walls import Walls
-from turgor.rigid import drive
+from turgor.model.model import Model
+from turgor.model.scratch import Scratch
+from turgor.model.state import State
+from turgor.rigid import integrate
 
 G = 9.81
 BOX = shapes.box(size=(0.3, 0.3, 0.3))
@@ -51,38 +53,29 @@ class RigidWorld:
         self, scene, dt, *, precision="double", worlds=1, passes=4, pairs=True, parallel=None, device=DEVICE, **options
     ):
         start_warp()
-        n = self.numbers = numbers(scene.dim, precision)
-        anchor = np.zeros(scene.dim)
-        self.device = wp.get_device(device)
-        self.rigids = Rigids(scene, n, worlds, self.device, anchor, [], np.zeros(1, np.int64))
-        self.walls = Walls(scene.walls, n, anchor, self.device)
-        model = SimpleNamespace(rigids=self.rigids, walls=self.walls, numbers=n, device=self.device)
+        n = numbers(scene.dim, precision)
+        self.model = model = Model(scene, n, worlds, wp.get_device(device))
+        self.state = state = State(model)
+        self.scratch = scratch = Scratch(model, state, stages=1)
+        self.rigids, self.device = model.rigids, model.device
         self.h = dt
-        self.dt = wp.array([dt], dtype=n.real, device=self.device)
-        gravity = np.tile(np.array(scene.gravity, n.dtype), (worlds, 1))
-        self.gravity = wp.array(gravity, dtype=n.vec, device=self.device)
+        scratch.dt.fill_(dt)
+        self.launch = Launcher(
+            self.device, state, scratch, model,
+            rigid=[state.rigid, scratch.rigid, model.rigids],
+            wall=[state.walls, model.walls],
+        )  # fmt: skip
         if parallel is None:
             parallel = not self.device.is_cpu
-        self.contacts = RigidContacts(model, self.dt, pairs, parallel, **options)
-        self.clock = wp.zeros(1, dtype=wp.float64, device=self.device)
-        self.drive, self.passes, self.graph = drive.kernels(n), passes, None
+        self.contacts = RigidContacts(model, state, scratch, pairs, parallel, **options)
+        self.k_rigid, self.k_walls = integrate.kernels(n), walls.kernels(n)
+        self.passes, self.graph = passes, None
 
     def kick(self):
-        r = self.rigids
-        wp.launch(
-            self.drive.kick_rigid, dim=r.total, device=self.device,
-            inputs=[self.dt, self.gravity, r.world, r.inverse_mass, r.inverse_inertia, r.grab_on, r.grab_local,
-                    r.grab_target, r.grab_stiffness, r.grab_damping, r.x, r.q, r.v, r.angular, r.spin, r.world_inertia,
-                    r.force, r.torque],
-        )  # fmt: skip
+        self.launch(self.k_rigid.kick_rigid, self.rigids.total)
 
     def move(self):
-        r = self.rigids
-        wp.launch(
-            self.drive.move_bodies, dim=r.total, device=self.device,
-            inputs=[self.dt, r.inverse_mass, r.inverse_inertia, r.v, r.angular, r.push_move, r.push_turn, r.scale, r.x,
-                    r.q, r.spin],
-        )  # fmt: skip
+        self.launch(self.k_rigid.move_rigid, self.rigids.total)
 
     def substep(self):
         c = self.contacts
@@ -96,14 +89,11 @@ class RigidWorld:
         self.move()
 
     def move_walls(self):
-        w, k = self.walls, walls.kernels(self.numbers)
-        inputs = [1.0, self.clock, self.dt, w.normal0, w.arm0, w.centre0, w.velocity, w.spin, w.since]
-        outputs = [w.normal, w.point, w.centre]
-        wp.launch(k.move_walls, dim=w.count, inputs=inputs, outputs=outputs, device=self.device)
-        self.clock.fill_(float(self.clock.numpy()[0]) + self.h)
+        self.launch(self.k_walls.move_walls, self.model.walls.count, lead=1.0)
+        self.state.clock.fill_(float(self.state.clock.numpy()[0]) + self.h)
 
     def step(self, steps=1):
-        if self.walls.moving:
+        if self.state.walls.moving:
             for _ in range(steps):
                 self.move_walls()
                 self.substep()
@@ -140,7 +130,7 @@ class RigidWorld:
     def __getattr__(self, name):
         """x, v, q, spin, angular of the bodies."""
         if name in ("x", "v", "q", "spin", "angular"):
-            return np.array(getattr(self.rigids, name).numpy(), float)
+            return np.array(getattr(self.state.rigid, name).numpy(), float)
         raise AttributeError(name)
 
     @property

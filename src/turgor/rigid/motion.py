@@ -1,4 +1,4 @@
-"""Free motion of rigid bodies: exact quaternion update, world inverse inertia, and one substep of it (B8, B16, law 10).
+"""Rotation of rigid bodies: exact quaternion update, free rotation, world inverse inertia (B8, B16, law 10).
 
 The state is position, velocity, orientation and ANGULAR MOMENTUM in world coordinates: without torque nothing writes
 to it, so it is kept to the last bit, and a contact adds arm x impulse to it. The angular velocity follows from it.
@@ -50,7 +50,7 @@ def about_axis(q: wp.quatd, axis: wp.vec3d, share: wp.float64, angular: wp.vec3d
 
 @functools.cache
 def kernels(n: Numbers) -> SimpleNamespace:
-    """Rotations and the kernel. `pose`: the type of an orientation, a quaternion (x, y, z, w) or in 2D an angle.
+    """Device functions. `pose`: the type of an orientation, a quaternion (x, y, z, w) or in 2D an angle.
 
     Inertia is a `spin_type` like the angular velocity: principal moments in 3D, a number in 2D.
     """
@@ -167,32 +167,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
             p = about_axis(p, x, (a - middle) * half, big)
             return stored(exponential((half * middle) * big) * p)
 
-    @n.kernel(__name__)
-    def move_rigid(
-        dt: wp.array(dtype=real),  # (1,) substep, s
-        gravity: wp.array(dtype=vec),  # (1,) m/s²
-        inverse_mass: wp.array(dtype=real),  # 1/kg; 0: moved from outside with `velocity` and `spin`, or at rest
-        inverse_inertia: wp.array(dtype=spin_type),  # of the principal moments, 1/(kg m²); 0 does not turn
-        force: wp.array(dtype=vec),  # on the centre of mass, N
-        torque: wp.array(dtype=spin_type),  # about the centre of mass, world axes, N m
-        x: wp.array(dtype=vec),  # centre of mass, m
-        v: wp.array(dtype=vec),  # m/s
-        q: wp.array(dtype=pose),  # principal axes to world
-        angular: wp.array(dtype=spin_type),  # angular momentum about the centre of mass, world axes, kg m²/s
-        spin: wp.array(dtype=spin_type),  # angular velocity, world axes, 1/s; follows from `angular`
-    ):
-        """One substep of bodies that touch nothing: velocities first, then the pose with the new ones."""
-        i = wp.tid()
-        h = dt[0]
-        if inverse_mass[i] > real(0.0):
-            v[i] = v[i] + h * (inverse_mass[i] * force[i] + gravity[0])
-            angular[i] = angular[i] + h * torque[i]
-            q[i] = free_turn(q[i], inverse_inertia[i], angular[i], h)
-            spin[i] = spin_of(q[i], inverse_inertia[i], angular[i])
-        else:
-            q[i] = turned(q[i], spin[i], h)
-        x[i] = x[i] + h * v[i]
-
     return SimpleNamespace(
         pose=pose,
         rotate=rotate,
@@ -201,5 +175,4 @@ def kernels(n: Numbers) -> SimpleNamespace:
         world_inverse_inertia=world_inverse_inertia,
         spin_of=spin_of,
         free_turn=free_turn,
-        move_rigid=move_rigid,
     )

@@ -1,98 +1,45 @@
 """2003's contact, C4: one substep of the response, without a simulation around it."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import warp as wp
 
 import turgor
-from support.laws import DEVICE, EPS, PRECISIONS
+from support.contact_stage import Stage
+from support.laws import EPS, PRECISIONS
 from turgor.contact.matyka2003 import response
 from turgor.contact.matyka2003.method import BoundingContacts
-from turgor.kernel.numbers import numbers, start_warp
-from turgor.model.model import Model
-from turgor.model.surfaces import Surfaces
 
 pytestmark = pytest.mark.req("C4")
 DIMS = [2, 3]
 DT = 1e-3
 
 
-class Rig:
-    """A scene, its contact, and the arrays that a substep would hand over: positions, velocities, planned movement."""
+class Rig(Stage):
+    """The bounding method, with momentum and energy of soft and rigid bodies together."""
 
     def __init__(self, scene, precision="double", worlds=1, dt=DT):
-        start_warp()
-        n = numbers(scene.dim, precision)
-        self.model = m = Model(scene, n, worlds, wp.get_device(DEVICE))
-        self.surfaces = Surfaces(m)
-        size = self.surfaces.first_rigid
-        points, speeds = np.zeros((self.surfaces.points, scene.dim)), np.zeros((self.surfaces.points, scene.dim))
-        points[:size] = np.tile(m.initial_positions, (worlds, 1))
-        speeds[:size] = np.tile(m.initial_velocities, (worlds, 1))
-        owner = self.surfaces.local_body.numpy()
-        turns = [self.turn(np.atleast_1d(q)) for q in m.rigids.q.numpy()]
-        arms = np.array([turns[r] @ p for r, p in zip(owner, self.surfaces.local.numpy(), strict=True)])
-        if len(owner):
-            points[size:] = m.rigids.x.numpy()[owner] + arms
-            speeds[size:] = m.rigids.v.numpy()[owner]  # bodies here do not spin at first
-        self.state = SimpleNamespace(
-            points=m.vec_array(points),
-            point_v=m.vec_array(speeds),
-            move=m.vec_array(speeds[:size] * dt),
-            dt=m.real_array([dt]),
-        )
-        self.contacts = BoundingContacts(m, self.state, self.surfaces)
-        self.size = size
-
-    def turn(self, q):
-        if len(q) == 1:
-            return np.array([[np.cos(q[0]), -np.sin(q[0])], [np.sin(q[0]), np.cos(q[0])]])
-        x, y, z, w = q
-        return np.array(
-            [
-                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-            ]
-        )
-
-    @property
-    def masses(self):
-        return np.tile(self.model.mass_host, self.model.worlds)
-
-    @property
-    def v(self):
-        return self.state.point_v.numpy()[: self.size].astype(float)
-
-    @property
-    def x(self):
-        return self.state.points.numpy()[: self.size].astype(float)
-
-    @property
-    def move(self):
-        return self.state.move.numpy().astype(float)
+        super().__init__(scene, BoundingContacts, precision=precision, worlds=worlds, dt=dt)
 
     def momentum(self):
-        r = self.model.rigids
-        inverse = r.inverse_mass.numpy()
+        r = self.state.rigid
+        inverse = self.model.rigids.inverse_mass.numpy()
         mass = np.where(inverse > 0, 1.0 / np.where(inverse > 0, inverse, 1.0), 0.0)
-        return self.masses @ self.v + mass @ r.v.numpy().astype(float).reshape(-1, self.v.shape[1])
+        return self.mass @ self.v + mass @ r.v.numpy().astype(float).reshape(-1, self.v.shape[1])
 
     def angular(self):
         """About the origin; bodies of finite mass only."""
-        r = self.model.rigids
-        mass = 1.0 / r.inverse_mass.numpy()
+        r = self.state.rigid
+        mass = 1.0 / self.model.rigids.inverse_mass.numpy()
         spins = np.cross(r.x.numpy(), mass[:, None] * r.v.numpy()).sum(0) + r.angular.numpy().sum(0)
-        return np.cross(self.x, self.masses[:, None] * self.v).sum(0) + spins
+        return np.cross(self.x, self.mass[:, None] * self.v).sum(0) + spins
 
     def energy(self):
-        r = self.model.rigids
-        free = r.inverse_mass.numpy() > 0
-        kinetic = 0.5 * self.masses @ (self.v**2).sum(1)
+        r, inverse = self.state.rigid, self.model.rigids.inverse_mass.numpy()
+        free = inverse > 0
+        kinetic = 0.5 * self.mass @ (self.v**2).sum(1)
         if free.any():
-            kinetic += 0.5 * ((r.v.numpy()[free] ** 2).sum(1) / r.inverse_mass.numpy()[free]).sum()
+            kinetic += 0.5 * ((r.v.numpy()[free] ** 2).sum(1) / inverse[free]).sum()
             spin, angular = (a.numpy()[free].reshape(free.sum(), -1) for a in (r.spin, r.angular))
             kinetic += 0.5 * (spin * angular).sum()
         return float(kinetic)
@@ -121,12 +68,12 @@ def test_soft_bodies_keep_momentum_and_gain_no_energy(dim, masses, precision):
     rig = Rig(two_balls(dim, gap=-0.3, masses=masses, aside=0.2, restitution=1.0, friction=0.5), precision)
     momentum, energy, scale = rig.momentum(), rig.energy(), max(masses)
     for _ in range(5):
-        rig.contacts.respond()
+        rig.contacts.find()
         np.testing.assert_allclose(rig.momentum(), momentum, atol=2e2 * EPS[precision] * scale)
         assert rig.energy() <= energy * (1.0 + 1e2 * EPS[precision])
         energy = rig.energy()
     assert len(rig.contacts.found()["pair"]) > 3
-    assert np.abs(rig.momentum() - rig.masses[: rig.size // 2] @ rig.v[: rig.size // 2]).max() > 1e-3  # both move
+    assert np.abs(rig.momentum() - rig.mass[: rig.soft // 2] @ rig.v[: rig.soft // 2]).max() > 1e-3  # both move
 
 
 @pytest.mark.parametrize("kind", ["sphere", "box"])
@@ -137,15 +84,15 @@ def test_soft_and_rigid_keep_both_momenta(kind):
     scene.add_rigid_body(shape, mass=0.7, rotation=(0.3, 0.2, 0.1))
     rig = Rig(scene)
     momentum, angular, energy = rig.momentum(), rig.angular(), rig.energy()
-    rig.contacts.respond()
-    assert np.linalg.norm(rig.model.rigids.v.numpy()) > 0.01
+    rig.contacts.find()
+    assert np.linalg.norm(rig.state.rigid.v.numpy()) > 0.01
     np.testing.assert_allclose(rig.momentum(), momentum, atol=1e-12)
     if kind == "sphere":  # its centre is outside of the soft ball: only impulses at the points, which keep both
         np.testing.assert_allclose(rig.angular(), angular, atol=1e-12)
     assert rig.energy() <= energy
     # velocity and momentum of the rigid body agree
-    spin = rig.model.rigids.world_inertia.numpy()[0] @ rig.model.rigids.angular.numpy()[0]
-    np.testing.assert_allclose(rig.model.rigids.spin.numpy()[0], spin, atol=1e-12)
+    spin = rig.scratch.rigid.world_inertia.numpy()[0] @ rig.state.rigid.angular.numpy()[0]
+    np.testing.assert_allclose(rig.state.rigid.spin.numpy()[0], spin, atol=1e-12)
 
 
 @pytest.mark.parametrize("dim", DIMS)
@@ -162,7 +109,7 @@ def test_velocity_is_split_and_each_part_is_scaled(dim):
     inside = np.linalg.norm(rig.x + rig.move, axis=1) < 0.5
     normal = (rig.x + rig.move) / np.linalg.norm(rig.x + rig.move, axis=1, keepdims=True)
     approach = (before * normal).sum(1)
-    rig.contacts.respond()
+    rig.contacts.find()
     touched = inside & (approach < 0.0)
     assert touched.sum() >= 2
     after_normal = (rig.v * normal).sum(1)
@@ -181,7 +128,7 @@ def test_slow_impacts_do_not_bounce():
     scene.add_rigid_body(ball(3), kind="static", restitution=1.0)
     rig = Rig(scene)
     normal = (rig.x + rig.move) / np.linalg.norm(rig.x + rig.move, axis=1, keepdims=True)
-    rig.contacts.respond()
+    rig.contacts.find()
     touched = rig.contacts.found()["pair"][:, 0] == 0
     assert touched.any()
     assert np.abs((rig.v * normal).sum(1)[np.linalg.norm(rig.x + DT * 0.05, axis=1) < 0.5]).max() < 1e-9
@@ -198,7 +145,7 @@ def test_movement_is_cut_at_the_object(dim, precision):
     scene.add_rigid_body(ball(dim), kind="static")
     rig = Rig(scene, precision)
     assert np.linalg.norm(rig.x + rig.move, axis=1).min() < 0.49
-    rig.contacts.respond()
+    rig.contacts.find()
     assert np.linalg.norm(rig.x + rig.move, axis=1).min() > 0.5 - 20 * EPS[precision]
 
 
@@ -215,7 +162,7 @@ def test_nothing_passes_a_sheet(what):
     rig = Rig(scene)
     flying = rig.x[:, 1] > 0.005
     assert (rig.x + rig.move)[flying, 1].min() < -0.015
-    rig.contacts.respond()
+    rig.contacts.find()
     assert (rig.x + rig.move)[flying, 1].min() >= 0.0
 
 
@@ -225,16 +172,14 @@ def test_overlap_is_pushed_out_gently_and_ends():
     rig = Rig(scene, dt=1e-2)
     largest = 0.0
     for _ in range(400):
-        rig.contacts.respond()
+        rig.contacts.find()
         move = rig.move
         largest = max(largest, float(np.linalg.norm(move, axis=1).max()))
-        points = rig.state.points.numpy()
-        points[: rig.size] += move
-        rig.state.points.assign(points)
-        rig.state.move.zero_()
+        rig.put(rig.x + move)
+        rig.scratch.move.zero_()
     assert 0.0 < largest <= 1.01e-2 * 2 * response.PUSH_RATE * 0.5
     assert np.abs(rig.v).max() < 1e-12
-    rig.contacts.respond()
+    rig.contacts.find()
     depth = rig.contacts.found()["depth"]
     assert depth.size == 0 or depth.max() < 1e-3
 
@@ -244,7 +189,7 @@ def test_a_ball_inside_a_larger_one_leaves_as_a_whole():
     scene.add_soft_body(ball(3, 0.2), at=(0.3, 0.0, 0.0))
     scene.add_soft_body(ball(3, 1.0))
     rig = Rig(scene)
-    rig.contacts.respond()
+    rig.contacts.find()
     small = rig.move[: len(rig.move) // 2]
     np.testing.assert_allclose(small / np.linalg.norm(small, axis=1, keepdims=True), [[1, 0, 0]] * len(small), atol=0.2)
     assert np.linalg.norm(small, axis=1).max() <= 1.01 * DT * response.PUSH_RATE
@@ -252,8 +197,8 @@ def test_a_ball_inside_a_larger_one_leaves_as_a_whole():
 
 def test_worlds_do_not_meet():
     alone, many = Rig(two_balls(3, gap=-0.1)), Rig(two_balls(3, gap=-0.1), worlds=3)
-    alone.contacts.respond()
-    many.contacts.respond()
+    alone.contacts.find()
+    many.contacts.find()
     np.testing.assert_allclose(many.v.reshape(3, -1, 3), np.broadcast_to(alone.v, (3, *alone.v.shape)), atol=1e-14)
     found = many.contacts.found()["pair"]
     assert (found[:, 0] // 2 == found[:, 1] // 2).all()
@@ -263,18 +208,18 @@ def test_worlds_do_not_meet():
 def test_overflow_is_told_and_growing_helps():
     rig = Rig(two_balls(3, gap=-0.3))
     expected = Rig(two_balls(3, gap=-0.3))
-    expected.contacts.respond()
+    expected.contacts.find()
     rig.contacts.capacity, rig.contacts.pair_capacity = 3, 1
     rig.contacts._buffers()
-    kept = wp.clone(rig.state.point_v), wp.clone(rig.state.move)
+    kept = wp.clone(rig.state.point_v), wp.clone(rig.scratch.move)
     rounds = 0
     while True:
-        rig.contacts.respond()
+        rig.contacts.find()
         if not rig.contacts.overflow.numpy()[0]:
             break
         rig.contacts.grow()
         wp.copy(rig.state.point_v, kept[0])
-        wp.copy(rig.state.move, kept[1])
+        wp.copy(rig.scratch.move, kept[1])
         rounds += 1
         assert rounds < 6
     assert rounds > 0
@@ -283,7 +228,7 @@ def test_overflow_is_told_and_growing_helps():
 
 def test_found_tells_who_where_and_how_hard():
     rig = Rig(two_balls(3, gap=-0.05))
-    rig.contacts.respond()
+    rig.contacts.find()
     found = rig.contacts.found()
     assert set(map(tuple, found["pair"])) == {(0, 1), (1, 0)}
     first = found["pair"][:, 0] == 0
@@ -299,11 +244,11 @@ def test_pinned_points_stay():
     scene.add_soft_body(ball(3), at=(-0.9, 0.0, 0.0), velocity=(3.0, 0.0, 0.0))
     scene.add_soft_body(ball(3), name="held", pins=list(range(len(ball(3).vertices))))
     rig = Rig(scene)
-    rig.contacts.respond()
-    half = rig.size // 2
+    rig.contacts.find()
+    half = rig.soft // 2
     np.testing.assert_array_equal(rig.v[half:], 0.0)
     np.testing.assert_array_equal(rig.move[half:], 0.0)
-    assert (rig.masses[:half] @ rig.v[:half])[0] < 3.0
+    assert (rig.mass[:half] @ rig.v[:half])[0] < 3.0
 
 
 def test_what_is_glued_together_does_not_touch():
@@ -311,11 +256,11 @@ def test_what_is_glued_together_does_not_touch():
     scene.add_soft_body(ball(3), name="soft")
     scene.add_rigid_body(ball(3, 0.3), name="core", at=(0.4, 0.0, 0.0))
     rig = Rig(scene, worlds=2)
-    rig.contacts.respond()
+    rig.contacts.find()
     assert len(rig.contacts.found()["pair"]) > 0
     scene.attach("soft", "top", "core")
     rig = Rig(scene, worlds=2)
-    rig.contacts.respond()
+    rig.contacts.find()
     assert len(rig.contacts.found()["pair"]) == 0
 
 
@@ -328,11 +273,11 @@ def test_flat_rigid_box_gets_the_opposite_impulse_where_it_was_hit(precision):
     scene.add_rigid_body(bar, mass=2.0, friction=0.0, restitution=0.0)
     rig = Rig(scene, precision)
     before, energy = rig.momentum(), rig.energy()
-    rig.contacts.respond()
+    rig.contacts.find()
     np.testing.assert_allclose(rig.momentum(), before, atol=2e2 * EPS[precision])
-    assert rig.model.rigids.v.numpy()[0, 0] > 0.0
-    assert rig.model.rigids.spin.numpy()[0] < 0.0
+    assert rig.state.rigid.v.numpy()[0, 0] > 0.0
+    assert rig.state.rigid.spin.numpy()[0] < 0.0
     assert rig.energy() < energy
     mass, inertia = 2.0, 2.0 * (0.1**2 + 2.0**2) / 12.0
-    hit = rig.model.rigids.v.numpy()[0, 0] * mass
-    assert rig.model.rigids.spin.numpy()[0] * inertia == pytest.approx(-0.7 * hit, rel=0.05)
+    hit = rig.state.rigid.v.numpy()[0, 0] * mass
+    assert rig.state.rigid.spin.numpy()[0] * inertia == pytest.approx(-0.7 * hit, rel=0.05)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import turgor
+from support.contact_stage import BALL, RING, Stage, scene_of, two_balls
 from support.laws import EPS, PRECISIONS
-from support.particle_stage import BALL, RING, Stage, scene_of, two_balls
 
 
 def momenta(stage):
@@ -22,7 +22,7 @@ def momenta(stage):
 def test_a_soft_pair_keeps_its_momentum(dim, precision):
     stage = Stage(two_balls(0.02, dim=dim, offset=0.2, friction=0.8), precision=precision)
     random = np.random.default_rng(5)
-    stage.state.v.assign((stage.v + 0.1 * random.normal(size=stage.v.shape)).astype(stage.model.numbers.dtype))
+    stage.plan(stage.v + 0.1 * random.normal(size=stage.v.shape))
     before, _, size = momenta(stage)
     hits = 0.0
     for _ in range(15):
@@ -41,13 +41,13 @@ def test_without_friction_a_response_keeps_angular_momentum(dim):
     hits = 0.0
     for _ in range(15):
         x = stage.x
-        stage.state.move.assign(stage.dt * stage.v)
+        stage.plan(stage.v)
         before = momenta(stage)[1]
-        stage.contacts.respond()
+        stage.contacts.find()
         after, size = momenta(stage)[1:]
         assert np.abs(after - before).max() <= 1e-12 * size
         hits += stage.contacts.found()["impulse"].sum()
-        stage.state.points.assign(x + stage.move)
+        stage.put(x + stage.move)
     assert hits > 0.0
 
 
@@ -68,9 +68,8 @@ def settled_and_shifted(dim, depth):
     stage.respond(8)  # 48 mm closer
     x = stage.x
     x[stage.body(1), 0] -= x[stage.body(1), 0].min() - x[stage.body(0), 0].max() + depth
-    stage.state.points.assign(x)
-    stage.state.v.zero_()
-    stage.state.move.zero_()
+    stage.put(x)
+    stage.plan(np.zeros_like(x))
     return stage
 
 
@@ -81,9 +80,8 @@ def test_nothing_is_pulled(dim):
     stage = settled_and_shifted(dim, 0.02)
     v = stage.v * 0.0
     v[stage.body(0), 0], v[stage.body(1), 0] = -1.0, 1.0
-    stage.state.v.assign(v)
-    stage.state.move.assign(stage.dt * v)
-    stage.contacts.respond()
+    stage.plan(v)
+    stage.contacts.find()
     found = stage.contacts.found()
     assert len(found["impulse"]) > 0
     assert (found["depth"] > 0.0).any()
@@ -149,7 +147,7 @@ def test_crossed_features_are_moved_apart(dim):
     """Where particles have settled, features that have passed through each other come out; the centre stays."""
     stage = settled_and_shifted(dim, 0.03)
     centre = (stage.mass[:, None] * stage.x).sum(axis=0)
-    stage.contacts.respond()
+    stage.contacts.find()
     found, size = stage.contacts.found(), np.abs(stage.mass[:, None] * stage.x).sum()
     crossed = found["depth"] > 2.0 * stage.surfaces.thickness.numpy()[0]
     assert crossed.any()
@@ -160,7 +158,7 @@ def test_crossed_features_are_moved_apart(dim):
     assert np.abs(moved.sum(axis=0)).max() <= 1e-15 * size
     assert (stage.v == 0.0).all()
     before = found["depth"].max()
-    stage.state.points.assign(stage.x + stage.move)
+    stage.put(stage.x + stage.move)
     for _ in range(30):
         stage.respond()
     assert stage.contacts.found()["depth"].max(initial=0.0) < 0.5 * before
@@ -202,17 +200,17 @@ def test_soft_vertices_inside_a_box_are_pushed_out_by_the_skin(dim, precision):
 def test_soft_and_rigid_exchange_momentum(dim):
     velocity = (0.3,) + (0.0,) * (dim - 2) + (-2.0,)
     stage = ball_on_box(0.02, kind="dynamic", dim=dim, velocity=velocity, restitution=0.5)
-    rigids = stage.model.rigids
+    rigid = stage.state.rigid
     before, _, size = momenta(stage)
     stage.respond(15)
     after = momenta(stage)[0]
-    push = 2.0 * rigids.v.numpy()[0]
+    push = 2.0 * rigid.v.numpy()[0]
     assert push[-1] < -0.05
     assert push[0] > 0.0  # friction
     assert np.abs(after + push - before).max() <= 1e-12 * size
-    spin = rigids.spin.numpy()[0]
-    inertia = rigids.world_inertia.numpy()[0]
-    assert np.allclose(spin, inertia @ rigids.angular.numpy()[0] if dim == 3 else inertia * rigids.angular.numpy()[0])
+    spin, angular = rigid.spin.numpy()[0], rigid.angular.numpy()[0]
+    inertia = stage.scratch.rigid.world_inertia.numpy()[0]
+    assert np.allclose(spin, inertia @ angular if dim == 3 else inertia * angular)
 
 
 @pytest.mark.req("B12")
@@ -228,14 +226,14 @@ def test_a_corner_inside_a_soft_body_is_pushed_out(dim):
     at = tuple(middle * (1.0 + 0.025 / np.linalg.norm(middle)))
     scene = scene_of(dim, (shape, {}), rigid=[(block, {"at": at, "mass": 0.01})])
     stage = Stage(scene)
-    stage.contacts.respond()
+    stage.contacts.find()
     found, out = stage.contacts.found(), middle / np.linalg.norm(middle)
     deep = found["depth"] > float(stage.surfaces.thickness.numpy().sum())
     assert deep.any()
     assert (found["normal"][deep] @ out < -0.9).all()  # from the box into the ball
-    rigids = stage.model.rigids
-    assert rigids.push_move.numpy()[0] @ out > 0.001
-    moved = (stage.mass[:, None] * stage.move).sum(axis=0) + 0.01 * rigids.push_move.numpy()[0]
+    push = stage.scratch.rigid.push_move.numpy()[0]
+    assert push @ out > 0.001
+    moved = (stage.mass[:, None] * stage.move).sum(axis=0) + 0.01 * push
     assert np.abs(moved).max() < 1e-12
 
 
@@ -269,9 +267,9 @@ def test_glued_vertices_do_not_touch_their_own_body():
     low = np.argsort(BALL().vertices[:, 2])[:1]
     scene.attach("soft0", low.tolist(), "rigid0")
     stage = Stage(scene)
-    stage.contacts.respond()
+    stage.contacts.find()
     found = stage.contacts.found()
-    glued = int(stage.model.rigids.glued_vertex.numpy()[0])
+    glued = int(stage.model.glue.vertex.numpy()[0])
     assert glued not in stage.contacts.rows.first.numpy()[: len(found["depth"]), 0].tolist()
 
 

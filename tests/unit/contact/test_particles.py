@@ -6,12 +6,13 @@ import warp as wp
 
 import turgor
 from reference.features import closest_features
+from support.contact_stage import BALL, Stage, scene_of, two_balls
 from support.laws import DEVICE, PRECISIONS
-from support.particle_stage import BALL, Stage, scene_of, two_balls
 from turgor.contact.martin2009 import soft_rigid
 from turgor.contact.martin2009.particles import CORE, ROUNDS, STILL
 from turgor.contact.martin2009.placement import LEAST_PARTICLES, features_of, particle_count
 from turgor.kernel.numbers import numbers, start_warp
+from turgor.model.saved import Rollback
 
 
 def places(stage):
@@ -91,18 +92,19 @@ def test_too_many_pairs_or_contacts_raise_the_flag_and_grow_makes_room():
     contacts.pair_room, contacts.row_room = 2, 3
     contacts._buffers()
     before = places(stage)
-    contacts.begin_frame()
-    contacts.respond()
+    rollback = Rollback([contacts])
+    contacts.find()
     assert places(stage).tolist() != before.tolist()
     assert contacts.overflow.numpy()[0] == 1
     assert len(contacts.found_soft) == 2
     assert len(contacts.found()["depth"]) <= 3
     contacts.grow()
+    rollback.go_back()
     assert contacts.overflow.numpy()[0] == 0
     assert places(stage).tolist() == before.tolist()  # as at the start of the frame
     for _ in range(12):
         stage.state.v.zero_()
-        contacts.respond()
+        contacts.find()
         if contacts.overflow.numpy()[0]:
             contacts.grow()
     assert contacts.overflow.numpy()[0] == 0

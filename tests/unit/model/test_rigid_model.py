@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from turgor import MeshError, Scene, Simulation, shapes
+from turgor.model.rigid_state import RigidScratch
 from turgor.model.rigids import Rigids
 from turgor.model.rotations import angle_of, matrices_of, quaternion_of
 from turgor.rigid.motion import kernels
@@ -80,49 +81,55 @@ def test_motion_starts_as_described() -> None:
 
     expected = mass_properties(turned, 3.0)
     np.testing.assert_allclose(sim["it"].center, expected.center, atol=1e-13)
-    np.testing.assert_allclose(rigids.angular.numpy()[0], expected.inertia @ spin, atol=1e-13)
-    np.testing.assert_allclose(rigids.spin.numpy()[0], spin)
-    np.testing.assert_allclose(rigids.v.numpy()[0], [1.0, 2.0, 3.0])
-    np.testing.assert_allclose(rigids.world_inertia.numpy()[0], np.linalg.inv(expected.inertia), atol=1e-11)
+    state = sim.state.rigid
+    np.testing.assert_allclose(state.angular.numpy()[0], expected.inertia @ spin, atol=1e-13)
+    np.testing.assert_allclose(state.spin.numpy()[0], spin)
+    np.testing.assert_allclose(state.v.numpy()[0], [1.0, 2.0, 3.0])
+    inverse = RigidScratch(rigids).world_inertia.numpy()[0]
+    np.testing.assert_allclose(inverse, np.linalg.inv(expected.inertia), atol=1e-11)
 
 
 @pytest.mark.parametrize("kind", ["kinematic", "static"])
 def test_bodies_that_forces_do_not_move(kind: str) -> None:
     moving = {} if kind == "static" else {"spin": (0.0, 0.0, 3.0), "velocity": (1.0, 0.0, 0.0)}
-    _, rigids = built(WEDGE, kind=kind, **moving)
-    for name in ("inverse_mass", "inverse_inertia", "world_inertia", "angular"):
-        assert not rigids.__dict__[name].numpy().any()
+    sim, rigids = built(WEDGE, kind=kind, **moving)
+    for array in (rigids.inverse_mass, rigids.inverse_inertia, RigidScratch(rigids).world_inertia):
+        assert not array.numpy().any()
+    assert not sim.state.rigid.angular.numpy().any()
     assert rigids.kind.numpy()[0] == {"kinematic": 1, "static": 2}[kind]
-    np.testing.assert_array_equal(rigids.spin.numpy()[0], moving.get("spin", (0.0, 0.0, 0.0)))
+    np.testing.assert_array_equal(sim.state.rigid.spin.numpy()[0], moving.get("spin", (0.0, 0.0, 0.0)))
 
 
 def test_the_pose_is_of_the_type_that_moves_it() -> None:
     for shape in (shapes.box(), shapes.circle()):
         for precision in ("single", "double"):
-            sim, rigids = built(shape, precision=precision)
-            assert rigids.q.dtype == kernels(sim.model.numbers).pose == rigids.q_good.dtype
+            sim, _ = built(shape, precision=precision)
+            assert sim.state.rigid.q.dtype == kernels(sim.model.numbers).pose
 
 
 def test_worlds_repeat_the_bodies() -> None:
     scene = Scene()
     scene.add_rigid_body(shapes.box(), name="a", friction=None, restitution=0.3)
     scene.add_rigid_body(shapes.icosphere(), name="b", at=(3.0, 0.0, 0.0))
-    rigids = Simulation(scene, worlds=3).model.rigids
+    sim = Simulation(scene, worlds=3)
+    rigids, state = sim.model.rigids, sim.state.rigid
     assert (rigids.count, rigids.total) == (2, 6)
     assert rigids.world.numpy().tolist() == [0, 0, 1, 1, 2, 2]
-    np.testing.assert_allclose(rigids.x.numpy()[:, 0], [0, 3, 0, 3, 0, 3])
+    np.testing.assert_allclose(state.x.numpy()[:, 0], [0, 3, 0, 3, 0, 3])
     np.testing.assert_allclose(rigids.friction.numpy(), [-1, 0.5] * 3)
     np.testing.assert_allclose(rigids.restitution.numpy(), [0.3, 0.1] * 3, rtol=1e-6)
-    for name, array in vars(rigids).items():
-        if hasattr(array, "numpy") and not name.startswith("glued"):
+    for name, array in [*vars(rigids).items(), *vars(state).items(), *vars(RigidScratch(rigids)).items()]:
+        if hasattr(array, "numpy"):
             assert len(array) == 6, name
 
 
 def test_without_rigid_bodies_the_arrays_are_empty() -> None:
     for dim in (2, 3):
-        rigids = Simulation(Scene(dim=dim)).model.rigids
-        assert rigids.count == rigids.total == rigids.glued_count == 0
-        assert all(len(array) == 0 for array in vars(rigids).values() if hasattr(array, "numpy"))
+        sim = Simulation(Scene(dim=dim))
+        rigids = sim.model.rigids
+        assert rigids.count == rigids.total == sim.model.glue.count == 0
+        arrays = [*vars(rigids).values(), *vars(sim.state.rigid).values(), *vars(sim.model.glue).values()]
+        assert all(len(array) == 0 for array in arrays if hasattr(array, "numpy"))
 
 
 # --- colliders
@@ -204,7 +211,8 @@ def test_glue_adds_mass_and_inertia() -> None:
         inertia = inertia + mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
     assert sim["wedge"].mass == pytest.approx(total)
     np.testing.assert_allclose(sim["wedge"].center, joint, atol=1e-13)
-    np.testing.assert_allclose(sim.model.rigids.world_inertia.numpy()[0], np.linalg.inv(inertia), atol=1e-11)
+    inverse = RigidScratch(sim.model.rigids).world_inertia.numpy()[0]
+    np.testing.assert_allclose(inverse, np.linalg.inv(inertia), atol=1e-11)
     np.testing.assert_allclose(sim["wedge"].positions, scene["wedge"].positions, atol=1e-13)
 
 
@@ -212,18 +220,18 @@ def test_glue_adds_mass_and_inertia() -> None:
 def test_glue_knows_its_vertices(worlds: int) -> None:
     scene = glued_scene()
     sim = Simulation(scene, precision="double", worlds=worlds)
-    model, rigids = sim.model, sim.model.rigids
+    model, rigid, glue = sim.model, sim.state.rigid, sim.model.glue
     assert sim["ball"].glued.tolist() == [0, 7, 20]
-    assert rigids.glued_count == 3 * worlds
+    assert glue.count == 3 * worlds
     fixed = np.flatnonzero(model.inverse_mass.numpy() == 0.0)
-    np.testing.assert_array_equal(np.sort(rigids.glued_vertex.numpy()), fixed)
+    np.testing.assert_array_equal(np.sort(glue.vertex.numpy()), fixed)
     # each is where its rigid body carries it
-    body = rigids.glued_body.numpy()
-    turns = matrices_of(rigids.q.numpy())[body]
-    places = rigids.x.numpy()[body] + np.einsum("gij,gj->gi", turns, rigids.glued_local.numpy())
-    np.testing.assert_allclose(places, sim.state.x.numpy()[rigids.glued_vertex.numpy()], atol=1e-14)
-    speeds = np.cross([0.0, 1.0, 2.0], places - rigids.x.numpy()[body])
-    np.testing.assert_allclose(sim.state.v.numpy()[rigids.glued_vertex.numpy()], speeds, atol=1e-14)
+    body = glue.body.numpy()
+    turns = matrices_of(rigid.q.numpy())[body]
+    places = rigid.x.numpy()[body] + np.einsum("gij,gj->gi", turns, glue.local.numpy())
+    np.testing.assert_allclose(places, sim.state.x.numpy()[glue.vertex.numpy()], atol=1e-14)
+    speeds = np.cross([0.0, 1.0, 2.0], places - rigid.x.numpy()[body])
+    np.testing.assert_allclose(sim.state.v.numpy()[glue.vertex.numpy()], speeds, atol=1e-14)
 
 
 def test_glue_does_not_weigh_on_bodies_moved_from_outside() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from types import SimpleNamespace
 
 import numpy as np
 import warp as wp
@@ -11,48 +10,48 @@ import warp as wp
 import turgor
 from support.laws import DEVICE
 from turgor.contact.martin2009.method import ParticleContacts
+from turgor.kernel.launch import Launcher
 from turgor.kernel.numbers import numbers, start_warp
 from turgor.model.model import Model
+from turgor.model.scratch import Scratch
+from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
+from turgor.rigid import integrate
 
 BALL = functools.partial(turgor.shapes.icosphere, radius=0.5, subdivisions=2)  # edges of 0.15 m
 RING = functools.partial(turgor.shapes.circle, radius=0.5, points=32)
 
 
-def rotated(q, points):
-    """Points turned by an angle (2D) or by a quaternion x, y, z, w (3D)."""
-    if np.ndim(q) == 0:
-        c, s = np.cos(q), np.sin(q)
-        return points @ np.array([[c, s], [-s, c]])
-    u, w = q[:3], q[3]
-    t = 2.0 * np.cross(u, points)
-    return points + w * t + np.cross(u, t)
-
-
 class Stage:
-    """A model and a state made by hand: positions and velocities as given, planned movements dt v."""
+    """A scene at its start and one contact method: velocities as given, planned movements dt v."""
 
-    def __init__(self, scene, *, precision="double", worlds=1, dt=1e-3):
+    def __init__(self, scene, method=ParticleContacts, *, precision="double", worlds=1, dt=1e-3):
         start_warp()
-        n = numbers(scene.dim, precision)
-        self.model = model = Model(scene, n, worlds, wp.get_device(DEVICE))
-        self.surfaces = surfaces = Surfaces(model)
+        self.model = model = Model(scene, numbers(scene.dim, precision), worlds, wp.get_device(DEVICE))
+        self.surfaces = Surfaces(model)
+        self.state = state = State(model)
+        self.scratch = scratch = Scratch(model, state, stages=1)
         self.dt, self.soft = dt, model.vertices * worlds
-        points = np.concatenate([np.tile(model.initial_positions, (worlds, 1)), self.rigid_points()])
-        v = np.zeros((surfaces.points, n.dim))
-        v[: self.soft] = np.tile(model.initial_velocities, (worlds, 1))
-        s = self.state = SimpleNamespace(points=model.vec_array(points), point_v=model.vec_array(v))
-        s.x, s.v = s.points[: self.soft], s.point_v[: self.soft]
-        s.move = model.vec_array(dt * v[: self.soft])
-        s.dt = model.real_array([dt])
-        self.contacts = ParticleContacts(model, s, surfaces)
+        scratch.dt.fill_(dt)
+        rigid = [state.rigid, scratch.rigid, model.rigids]
+        self.launch = Launcher(model.device, state, scratch, rigid=rigid)
+        self.place_rigid_points()
+        self.plan(self.v)
+        self.contacts = method(model, state, scratch, self.surfaces)
 
-    def rigid_points(self):
-        rigids, surfaces = self.model.rigids, self.surfaces
-        owner, local = surfaces.local_body.numpy(), surfaces.local.numpy().astype(float)
-        q, x = rigids.q.numpy().astype(float), rigids.x.numpy().astype(float)
-        rows = [x[b] + rotated(q[b], row[None])[0] for b, row in zip(owner, local, strict=True)]
-        return np.array(rows).reshape(-1, self.model.numbers.dim)
+    def place_rigid_points(self):
+        s, k = self.surfaces, integrate.kernels(self.model.numbers)
+        places = {"first_rigid": s.first_rigid, "local": s.local, "local_body": s.local_body}
+        self.launch(k.place_points, len(s.local), **places)
+
+    def plan(self, v):
+        """Velocities, and movements that follow them."""
+        self.state.v.assign(np.asarray(v, self.model.numbers.dtype))
+        self.scratch.move.assign(np.asarray(self.dt * v, self.model.numbers.dtype))
+
+    def put(self, x):
+        """Soft vertices at x."""
+        self.state.x.assign(np.asarray(x, self.model.numbers.dtype))
 
     @property
     def x(self):
@@ -64,7 +63,7 @@ class Stage:
 
     @property
     def move(self):
-        return self.state.move.numpy().astype(float)
+        return self.scratch.move.numpy().astype(float)
 
     @property
     def mass(self):
@@ -73,11 +72,9 @@ class Stage:
     def respond(self, times=1):
         """The method, and the movement it leaves, as often as asked; nothing else acts."""
         for _ in range(times):
-            self.state.move.assign((self.dt * self.v).astype(self.model.numbers.dtype))
-            self.contacts.respond()
-            self.state.points.assign(
-                np.concatenate([self.x + self.move, self.rigid_points()]).astype(self.model.numbers.dtype)
-            )
+            self.plan(self.v)
+            self.contacts.find()
+            self.put(self.x + self.move)
 
     def body(self, index):
         """Slice of a body's vertices in the first world."""
