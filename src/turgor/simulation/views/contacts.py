@@ -4,34 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from turgor.diagnose.contacts import Contacts, Touches, joined, wall_touches
+from turgor.scene.described import described
 from turgor.simulation.failure import ensure_fine
+from turgor.simulation.views.view import FloatArray
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
 
 __all__ = ["ContactEvent", "Listeners", "contacts_of"]
 
-FloatArray = npt.NDArray[np.float64]
 
-
+@described
 @dataclass(frozen=True)
 class ContactEvent:
     """A pair of things that touches, at the end of a frame."""
 
-    first: str  # a body
-    second: str  # another body, or a wall
-    kind: str  # "began", "stays" or "ended"
-    world: int
-    time: float  # s
-    point: tuple[float, ...]  # m: mean of the contact points; nan when it ended
-    normal: tuple[float, ...]  # mean, towards `first`; nan when it ended
-    impulse: float  # N s along the normal in the last substep, of all its contacts; nan for walls and when it ended
+    first: Annotated[str, "", "a body"]
+    second: Annotated[str, "", "another body, or a wall"]
+    kind: Annotated[str, "", '"began", "stays" or "ended"']
+    world: Annotated[int, "", "which world"]
+    time: Annotated[float, "s", "at the end of the frame"]
+    point: Annotated[tuple[float, ...], "m", "mean of the contact points; nan when it ended"]
+    normal: Annotated[tuple[float, ...], "", "mean, towards `first`; nan when it ended"]
+    impulse: Annotated[float, "N s", "along the normal in the last substep, of all its contacts; nan: not known"]
 
 
 def contacts_of(sim: Simulation) -> Contacts:
