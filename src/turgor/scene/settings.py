@@ -29,7 +29,7 @@ class Settings:
     fps: Annotated[float, "1/s", "frames, at which results are shown and stored"] = 60.0
     substeps: Annotated[int | str, "", 'per frame; "auto" picks a stable number from springs, masses and gas'] = "auto"
     contact: Annotated[str, "", '"features", "particles" (2009), "bounding" (2003) or "none"'] = "features"
-    seconds: Annotated[float, "s", "how long the scene runs if `run` is not told otherwise"] = 3.0
+    seconds: Annotated[float, "s", "how long `run` takes the scene, if not called with seconds"] = 3.0
     precision: Annotated[str, "", 'of the numbers: "single" (32 bits) or "double" (64)'] = "single"
     max_substeps: Annotated[int, "", 'per frame; "auto" gives up (UnstableError) above this'] = 4096
 

@@ -120,7 +120,7 @@ def _between_rigids(
 
 
 class Listeners:
-    """Functions that hear of contacts, and which pairs touched in the frame before."""
+    """Functions to call for contacts, and the pairs that touched in the previous frame."""
 
     def __init__(self) -> None:
         self.functions: list[Callable[[ContactEvent], None]] = []
@@ -135,7 +135,7 @@ class Listeners:
         place = {name: index for index, name in enumerate([*sim.names, *(wall.name for wall in sim.scene.walls)])}
         for index, (pair, world) in enumerate(zip(found.pairs, found.worlds.tolist(), strict=True)):
             first, second = pair
-            if place[second] < place[first]:  # a pair is told in one order, whichever side a contact was found from
+            if place[second] < place[first]:  # a pair is reported in one order, whichever side a contact was found from
                 first, second = second, first
                 found.normals[index] *= -1.0
             groups.setdefault((world, first, second), []).append(index)
