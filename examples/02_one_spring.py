@@ -24,12 +24,11 @@ scene.add_soft_body(
 )
 
 sim = turgor.Simulation(scene, fps=200)
-times, heights = [], []
+seen = []
 for _ in range(1000):  # 5 s
     sim.step()
-    times.append(sim.time)
-    heights.append(sim["spring"].positions[1, 1])
-times, heights = np.array(times), np.array(heights)
+    seen.append((sim.time, sim["spring"].positions[1, 1]))
+times, heights = np.array(seen).T
 
 middle = (heights.max() + heights.min()) / 2
 upwards = times[1:][(heights[:-1] < middle) & (heights[1:] >= middle)]  # s: when it passes the middle on its way up

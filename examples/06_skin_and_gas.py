@@ -17,9 +17,9 @@ POINTS, STIFFNESS = 40, 4000.0  # number, N/m
 ring = turgor.shapes.circle(radius=0.5, points=POINTS)
 scene = turgor.Scene(dim=2, gravity=(0, 0))
 scene.add_ground()
-skin = {"mass": 1.0, "springs": turgor.Springs(stiffness=STIFFNESS, damping=4.0), "drag": 1.0}
-scene.add_soft_body(ring, name="full", at=(-0.8, 0.8), gas=turgor.Gas(nRT=60.0), **skin)
-scene.add_soft_body(ring, name="empty", at=(0.8, 0.8), **skin)
+skin = turgor.Springs(stiffness=STIFFNESS, damping=4.0)  # N/m, N s/m
+for name, x, gas in (("full", -0.8, turgor.Gas(nRT=60.0)), ("empty", 0.8, None)):
+    scene.add_soft_body(ring, name=name, at=(x, 0.8), mass=1.0, springs=skin, drag=1.0, gas=gas)
 sim = turgor.Simulation(scene)
 full, empty = sim["full"], sim["empty"]
 

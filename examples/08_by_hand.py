@@ -29,14 +29,14 @@ ball = sim["ball"]
 top = int(np.argmax(ball.positions[:, 2]))  # the vertex that is held
 
 for frame in range(120):  # 2 s: the hand goes up from the ball to 2 m
-    sim.grab("ball", top, target=(0, 0, 0.85 + 1.15 * frame / 119), stiffness=BAND)
+    ball.grab(top, target=(0, 0, 0.85 + 1.15 * frame / 119), stiffness=BAND)
     sim.step()
 sim.run(seconds=8.0)
 stretch = 2.0 - ball.positions[top, 2]
 print(f"hanging: the band is stretched by {stretch:.4f} m; m g / k = {9.81 / BAND:.4f} m")
 
 ball.drag = 0.0  # no air from here on
-sim.release("ball")
+ball.release()
 height = ball.center[2]
 time = 0.3  # s
 sim.run(seconds=time)

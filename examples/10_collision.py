@@ -34,14 +34,14 @@ def momentum() -> np.ndarray:
 
 def turning() -> np.ndarray:
     """kg m²/s about the origin: of the way of each ball, and of its own spin."""
-    return sum(np.cross(ball.center, ball.momentum) + ball.angular_momentum for ball in (red, blue))
+    return sum((np.cross(ball.center, ball.momentum) + ball.angular_momentum for ball in (red, blue)), np.zeros(3))
 
 
 before, turning_before = momentum(), turning()
 for when in ("before", "after"):
     print(f"{when:6}  red {red.momentum.round(3)}, blue {blue.momentum.round(3)}, both {momentum().round(3)} kg m/s")
     print(f"        motion {sim.energy().kinetic:.3f} J; turning {turning().round(4)} kg m²/s, ", end="")
-    print(f"of which red's own {red.angular_momentum.round(4)}")
+    print(f"of which red's own {np.round(red.angular_momentum, 4)}")
     if when == "before":
         sim.run(seconds=1.0)
 

@@ -39,7 +39,8 @@ for name, place in places.items():
     )
 
 sim = turgor.Simulation(scene)
-met, depths = set(), []
+met: set[frozenset[str]] = set()  # pairs of names
+depths: list[float] = []  # m
 sim.on_contact(lambda event: met.add(frozenset((event.first, event.second))))  # called for each pair that touches
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
+
+from turgor.scene.described import described
 
 __all__ = ["Contacts", "Touches", "joined", "wall_touches"]
 
@@ -27,18 +30,21 @@ class Touches:
     penetrations: FloatArray  # (n,) m: how far the surfaces themselves are inside each other
 
 
+@described
 @dataclass(frozen=True)
 class Contacts:
     """All that touches at one time, in all worlds."""
 
-    count: int  # contacts between bodies, and points on or behind a wall
-    max_penetration: float  # m: deepest surface in a surface or behind a wall; 0 if none is
-    pairs: list[tuple[str, str]] = field(compare=False)  # names; the normal points to the first
-    worlds: IntArray = field(compare=False)  # (count,)
-    points: FloatArray = field(compare=False)  # (count, dim) m
-    normals: FloatArray = field(compare=False)  # (count, dim)
-    depths: FloatArray = field(compare=False)  # (count,) m: overlap of the skins
-    impulses: FloatArray = field(compare=False)  # (count,) N s along the normal in the last substep; nan: not known
+    count: Annotated[int, "", "contacts between bodies, and points on or behind a wall"]
+    max_penetration: Annotated[float, "m", "deepest surface in a surface or behind a wall; 0 if none is"]
+    pairs: Annotated[list[tuple[str, str]], "", "names; the normal points to the first"] = field(compare=False)
+    worlds: Annotated[IntArray, "", "(count,) which world"] = field(compare=False)
+    points: Annotated[FloatArray, "m", "(count, dim)"] = field(compare=False)
+    normals: Annotated[FloatArray, "", "(count, dim), of length 1"] = field(compare=False)
+    depths: Annotated[FloatArray, "m", "(count,) overlap of the skins; at walls how far behind"] = field(compare=False)
+    impulses: Annotated[FloatArray, "N s", "(count,) along the normal in the last substep; nan: not known"] = field(
+        compare=False
+    )
 
 
 def wall_touches(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import cast
+from typing import Annotated, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from turgor.forces.bending import SLIVER
 from turgor.model import topology
 from turgor.model.model import Model
 from turgor.model.state import State
+from turgor.scene.described import described
 from turgor.scene.gas import VOLUME_FLOOR
 
 __all__ = ["Energy", "energy"]
@@ -19,17 +20,18 @@ __all__ = ["Energy", "energy"]
 FloatArray = npt.NDArray[np.float64]
 
 
+@described
 @dataclass(frozen=True)
 class Energy:
     """J, by where the energy is. With several worlds each is an array of shape (worlds,), to type checkers a float."""
 
-    kinetic: float
-    elastic: float  # springs and bending
-    gas: float  # gas and ambient; zero at the rest volume
-    gravity: float  # zero at the origin
-    total: float  # of the four above
-    dissipated: float  # taken out since the start by damping, drag, friction and inelastic impacts
-    work: float  # put in since the start by wind, pumps, hands and moving walls
+    kinetic: Annotated[float, "J", "of motion, along and turning"]
+    elastic: Annotated[float, "J", "of springs and bending"]
+    gas: Annotated[float, "J", "of gas and ambient; zero at the rest volume"]
+    gravity: Annotated[float, "J", "zero at the origin"]
+    total: Annotated[float, "J", "of the four above"]
+    dissipated: Annotated[float, "J", "taken out since the start by damping, drag, friction and inelastic impacts"]
+    work: Annotated[float, "J", "put in since the start by wind, pumps, grabs and moving walls"]
 
     def as_dict(self) -> dict[str, float | list[float]]:
         """Plain numbers, for JSON."""

@@ -10,17 +10,20 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError, did_you_mean
+from turgor.scene.described import described
 from turgor.scene.gas import Gas
 from turgor.scene.validate import (
     ZERO,
+    Color,
     Rotation,
     Vector,
+    Vertices,
     check_name,
     choice,
     color,
@@ -40,29 +43,35 @@ __all__ = [
     "VOLUMES",
     "Body",
     "Cloth",
+    "MassDistribution",
     "Placed",
+    "PressureForce",
     "SoftBody",
     "Springs",
     "VelocityDamping",
+    "VolumeMethod",
     "map_paths",
     "plain",
     "rotation_matrix",
 ]
 
-VOLUMES = ("exact", "box", "ball", "ellipsoid", "monte-carlo", "subdivision")
+VolumeMethod = Literal["exact", "box", "ball", "ellipsoid", "monte-carlo", "subdivision"]
+PressureForce = Literal["gradient", "vertex-normals"]
+MassDistribution = Literal["uniform", "area"]
+VOLUMES: tuple[str, ...] = get_args(VolumeMethod)
+PRESSURE_FORCES: tuple[str, ...] = get_args(PressureForce)
 SAMPLES = {"monte-carlo": 512, "subdivision": 16}  # points in the bounding box; columns per axis
-PRESSURE_FORCES = ("gradient", "vertex-normals")
-MASS_DISTRIBUTIONS = ("uniform", "area")
 EXTREMES = ("top", "bottom")  # pins of any shape: the extreme vertices along the vertical axis
 EXTREME_TOLERANCE = 1e-6  # of the body's height: vertices meant to be level differ by round-off only
 
 
+@described
 @dataclass(frozen=True)
 class Springs:
-    """Hooke springs with a dashpot along each (A3)."""
+    """Hooke springs, each with a dashpot along it."""
 
-    stiffness: float = 100.0  # N/m
-    damping: float = 0.0  # N s/m
+    stiffness: Annotated[float, "N/m", "force per stretch"] = 100.0
+    damping: Annotated[float, "N s/m", "force per speed of stretching"] = 0.0
 
     def __post_init__(self) -> None:
         put(
@@ -72,13 +81,14 @@ class Springs:
         )
 
 
+@described
 @dataclass(frozen=True)
 class VelocityDamping:
-    """Martin 2009's damping (B5): velocities lose the fraction rho = base + (1 - base) k / k_max per 1/rate seconds."""
+    """Martin 2009's damping: velocities lose the fraction rho = base + (1 - base) k / k_max per 1/rate seconds."""
 
-    base: float = 0.01  # rho at zero stiffness, 0 <= base < 1
-    stiffness_max: float = 400.0  # N/m: k_max, at which rho = 1
-    rate: float = 60.0  # 1/s: rho is applied once per 1/rate seconds, whatever the substep
+    base: Annotated[float, "", "rho at zero stiffness, 0 <= base < 1"] = 0.01
+    stiffness_max: Annotated[float, "N/m", "k_max, at which rho = 1"] = 400.0
+    rate: Annotated[float, "1/s", "rho is applied once per 1/rate seconds, whatever the substep"] = 60.0
 
     def __post_init__(self) -> None:
         put(
@@ -137,15 +147,16 @@ def rotation_matrix(rotation: Rotation) -> npt.NDArray[np.float64]:
     return matrix
 
 
+@described
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Placed:
     """A shape with a name, put somewhere: what soft bodies, cloths and rigid bodies share."""
 
-    shape: Shape = field(kw_only=False, repr=False)
-    name: str = ""  # empty: the scene gives one
-    at: Vector = ZERO  # m: where the shape's origin is placed
-    rotation: Rotation = ZERO  # rad, about the shape's origin
-    velocity: Vector = ZERO  # m/s
+    shape: Annotated[Shape, "m", "from turgor.shapes"] = field(kw_only=False, repr=False)
+    name: Annotated[str, "", "unique in the scene; empty: the scene gives one"] = ""
+    at: Annotated[Vector, "m", "where the shape's origin is placed"] = ZERO
+    rotation: Annotated[Rotation, "rad", "about the shape's origin: an angle in 2D, axis times angle in 3D"] = ZERO
+    velocity: Annotated[Vector, "m/s", "of the whole body"] = ZERO
 
     def __post_init__(self) -> None:
         dim = instance("shape", self.shape, Shape).dim
@@ -180,22 +191,23 @@ class Placed:
         return hash((type(self), self.name))
 
 
+@described
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Body(Placed):
     """What soft bodies and cloths share."""
 
-    mass: float = 1.0  # kg, of the whole body
-    springs: Springs = Springs()
-    drag: float = 0.0  # 1/s: dv/dt = -drag v
-    velocity_damping: VelocityDamping | None = None
-    bending: float = 0.0  # N m/rad: dihedral angle of neighbouring faces; 2D: turning angle of neighbouring edges
-    friction: float | None = None  # Coulomb coefficient; None: the wall's own
-    restitution: float | None = None  # 0..1; None: the wall's own
-    wind_drag: float = 0.0  # N s/m per point: factor of ((w - v).n) n (D3)
-    skin: float | None = None  # m: half thickness in contact with others; None: 5 % of the mean edge length at rest
-    self_contact: bool = True  # whether it collides with itself too
-    pins: tuple[int, ...] | str = ()  # fixed vertices: indices, a group of the shape, "top" or "bottom"
-    color: tuple[float, float, float] | None = None  # red, green, blue in 0..1, or "#rrggbb"
+    mass: Annotated[float, "kg", "of the whole body"] = 1.0
+    springs: Annotated[Springs, "N/m, N s/m", "along the edges of the shape"] = Springs()
+    drag: Annotated[float, "1/s", "dv/dt = -drag v"] = 0.0
+    velocity_damping: Annotated[VelocityDamping | None, "N/m, 1/s", "as in Martin 2009; None: off"] = None
+    bending: Annotated[float, "N m/rad", "about the edge of two faces; 2D: between two edges"] = 0.0
+    friction: Annotated[float | None, "", "Coulomb coefficient; None: the other's own"] = None
+    restitution: Annotated[float | None, "", "0..1; None: the other's own"] = None
+    wind_drag: Annotated[float, "N s/m", "per point: factor of ((wind - v).n) n"] = 0.0
+    skin: Annotated[float | None, "m", "half thickness in contact; None: 5 % of the mean edge length"] = None
+    self_contact: Annotated[bool, "", "whether it collides with itself too"] = True
+    pins: Annotated[Vertices, "", 'fixed vertices: indices, a group of the shape, "top" or "bottom"'] = ()
+    color: Annotated[Color | None, "", 'red, green, blue in 0..1, or "#rrggbb"; None: a viewer chooses'] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -221,7 +233,7 @@ class Body(Placed):
                     f"({self.springs.stiffness!r}): raise stiffness_max, or use springs.damping"
                 )
 
-    def checked_vertices(self, what: str, chosen: Any) -> tuple[int, ...] | str:
+    def checked_vertices(self, what: str, chosen: Any) -> Vertices:
         """Vertices as a scene stores them: sorted indices, a group of the shape, "top" or "bottom"."""
         if isinstance(chosen, str):
             known = sorted({*self.shape.groups, *EXTREMES})
@@ -240,7 +252,7 @@ class Body(Placed):
         """(p,) sorted indices of the fixed vertices."""
         return self.chosen_vertices(self.pins)
 
-    def chosen_vertices(self, chosen: tuple[int, ...] | str) -> npt.NDArray[np.int32]:
+    def chosen_vertices(self, chosen: Vertices) -> npt.NDArray[np.int32]:
         """(p,) sorted indices of checked vertices. A group of the shape wins over "top" and "bottom"."""
         if not isinstance(chosen, str):
             return np.array(chosen, dtype=np.int32)
@@ -252,18 +264,23 @@ class Body(Placed):
         return np.flatnonzero(found).astype(np.int32)
 
 
+@described
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SoftBody(Body):
     """A closed membrane of point masses and springs, filled with gas (or empty)."""
 
-    spin: Rotation = ZERO  # rad/s, about the centre of mass
-    gas: Gas | None = None
-    volume: str = "exact"  # how the volume is measured (VOLUMES): A5, B3, C2, C9
-    samples: int | None = None  # "monte-carlo": points, default 512; "subdivision": columns per axis, default 16
-    pressure_force: str = "gradient"  # exact volume gradient (B2), or averaged "vertex-normals" (C7)
-    pressure_scaling: bool = False  # scale by the vertex's share of springs, for uneven meshes (B4)
-    mass_distribution: str = "uniform"  # the same mass at each vertex, or by the "area" around it
-    settled: bool = False  # start in the equilibrium of springs and gas instead of with a jump
+    spin: Annotated[Rotation, "rad/s", "about the centre of mass"] = ZERO
+    gas: Annotated[Gas | None, "Pa or J", "what fills it; None: nothing"] = None
+    volume: Annotated[str, "", 'as measured: "exact", "box", "ball", "ellipsoid", "monte-carlo" or "subdivision"'] = (
+        "exact"
+    )
+    samples: Annotated[int | None, "", '"monte-carlo": points (512 if None); "subdivision": columns per axis (16)'] = (
+        None
+    )
+    pressure_force: Annotated[str, "", 'exact volume "gradient", or averaged "vertex-normals"'] = "gradient"
+    pressure_scaling: Annotated[bool, "", "scale by the vertex's share of springs, for uneven meshes"] = False
+    mass_distribution: Annotated[str, "", 'over the vertices: "uniform", or by the "area" around each'] = "uniform"
+    settled: Annotated[bool, "", "start in the equilibrium of springs and gas, without a jump"] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -276,7 +293,7 @@ class SoftBody(Body):
             samples=None if self.samples is None else integer("samples", self.samples, low=1),
             pressure_force=choice("pressure_force", self.pressure_force, PRESSURE_FORCES),
             pressure_scaling=flag("pressure_scaling", self.pressure_scaling),
-            mass_distribution=choice("mass_distribution", self.mass_distribution, MASS_DISTRIBUTIONS),
+            mass_distribution=choice("mass_distribution", self.mass_distribution, get_args(MassDistribution)),
             settled=flag("settled", self.settled),
         )
         if self.samples is not None and self.volume not in SAMPLES:
@@ -300,13 +317,14 @@ class SoftBody(Body):
         return self.samples if self.samples is not None else SAMPLES.get(self.volume, 0)
 
 
+@described
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Cloth(Body):
-    """A sheet of point masses and springs (D2). 3D only."""
+    """A sheet of point masses and springs. 3D only."""
 
-    mass: float = 0.2  # kg, of the whole cloth
-    wind_drag: float = 1.0  # N s/m per point
-    texture: str | None = None  # image file drawn on it
+    mass: Annotated[float, "kg", "of the whole cloth"] = 0.2
+    wind_drag: Annotated[float, "N s/m", "per point: factor of ((wind - v).n) n"] = 1.0
+    texture: Annotated[str | None, "", "image file drawn on it"] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Literal, TypedDict, Unpack, get_args
 
 from turgor.errors import SceneError
+from turgor.scene.described import described
 from turgor.scene.validate import choice, flag, number, put
 
-__all__ = ["ATMOSPHERE", "GAS_CONSTANT", "LAWS", "VOLUME_FLOOR", "Gas"]
+__all__ = ["ATMOSPHERE", "GAS_CONSTANT", "VOLUME_FLOOR", "Gas", "GasLaw", "GasOptions"]
 
 GAS_CONSTANT = 8.314462618  # J/(mol K), CODATA 2018 (exact since the 2019 SI)
 ATMOSPHERE = 101_325.0  # Pa, the standard atmosphere
@@ -22,25 +23,36 @@ ATMOSPHERE = 101_325.0  # Pa, the standard atmosphere
 # so that a crushed or inverted body is still pushed outwards, by a force a step can follow.
 VOLUME_FLOOR = 0.01
 
-LAWS = ("isothermal", "adiabatic")
+GasLaw = Literal["isothermal", "adiabatic"]
 AMOUNTS = ("moles", "nRT", "gauge", "absolute")
 
 
+class GasOptions(TypedDict, total=False):
+    """What `Gas.at` takes beside pressures and temperature; the fields of `Gas`."""
+
+    law: GasLaw | str
+    gamma: float
+    held: bool
+    inflate: float
+    gravity_waits: bool
+
+
+@described
 @dataclass(frozen=True, kw_only=True)
 class Gas:
     """An ideal gas. Its amount is given in exactly one of four ways: `moles`, `nRT`, `gauge` or `absolute`."""
 
-    moles: float | None = None  # mol
-    nRT: float | None = None  # noqa: N815  J: the lumped number of the papers
-    gauge: float | None = None  # Pa above ambient, at the rest volume
-    absolute: float | None = None  # Pa, at the rest volume
-    temperature: float = 293.15  # K, at the rest volume
-    ambient: float = None  # type: ignore[assignment]  # Pa outside; default 0 for moles and nRT (papers), else 1 atm
-    law: str = "isothermal"  # P V constant, or "adiabatic": P V^gamma constant
-    gamma: float = 1.4  # heat capacity ratio; adiabatic only
-    held: bool = False  # a pump holds the pressure (C8); else the amount of gas is held
-    inflate: float = 0.0  # s over which gas is pumped in, from zero gauge pressure up to the full amount (A2)
-    gravity_waits: bool = False  # gravity acts on the body only once it is fully inflated (A2)
+    moles: Annotated[float | None, "mol", "the amount"] = None
+    nRT: Annotated[float | None, "J", "the amount as the lumped number of the papers"] = None  # noqa: N815
+    gauge: Annotated[float | None, "Pa", "above ambient, at the rest volume (2D: N/m)"] = None
+    absolute: Annotated[float | None, "Pa", "at the rest volume (2D: N/m)"] = None
+    temperature: Annotated[float, "K", "at the rest volume"] = 293.15
+    ambient: Annotated[float, "Pa", "outside; left out: 0 for moles and nRT (as in the papers), else 101325"] = None  # type: ignore[assignment]
+    law: Annotated[str, "", '"isothermal": P V is constant; "adiabatic": P V^gamma is'] = "isothermal"
+    gamma: Annotated[float, "", "heat capacity ratio; adiabatic only"] = 1.4
+    held: Annotated[bool, "", "whether a pump holds the pressure; else the amount of gas is held"] = False
+    inflate: Annotated[float, "s", "over which gas is pumped in, from zero gauge pressure to the full amount"] = 0.0
+    gravity_waits: Annotated[bool, "", "gravity acts on the body only once it is fully inflated"] = False
 
     @classmethod
     def at(
@@ -50,9 +62,13 @@ class Gas:
         absolute: float | None = None,
         ambient: float = ATMOSPHERE,
         temperature: float = 293.15,
-        **options: Any,
+        **options: Unpack[GasOptions],
     ) -> Gas:
-        """The gas that has this pressure (Pa) at the body's rest volume."""
+        """The gas that has this pressure at the body's rest volume.
+
+        gauge: Pa above ambient, or absolute: Pa; one of the two. ambient: Pa outside. temperature: K.
+        law, gamma, held (no units), inflate (s) and gravity_waits (no unit) are those of `Gas`.
+        """
         if (gauge is None) == (absolute is None):
             raise SceneError("gas: Gas.at needs exactly one of gauge= or absolute=")
         return cls(gauge=gauge, absolute=absolute, ambient=ambient, temperature=temperature, **options)
@@ -71,7 +87,7 @@ class Gas:
             self,
             temperature=number("gas.temperature", self.temperature, above=0.0),
             ambient=number("gas.ambient", ambient, low=0.0),
-            law=choice("gas.law", self.law, LAWS),
+            law=choice("gas.law", self.law, get_args(GasLaw)),
             gamma=number("gas.gamma", self.gamma, above=1.0),
             held=flag("gas.held", self.held),
             inflate=number("gas.inflate", self.inflate, low=0.0),

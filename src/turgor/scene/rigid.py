@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
 from turgor.errors import MeshError, SceneError
 from turgor.scene.data import Placed
-from turgor.scene.validate import ZERO, Rotation, choice, color, number, put, text, turn
+from turgor.scene.described import described
+from turgor.scene.validate import ZERO, Color, Rotation, Vertices, choice, color, number, put, text, turn
 from turgor.shapes.mass import mass_properties
 
-__all__ = ["COLLIDERS", "RIGID_KINDS", "Attachment", "RigidBody"]
+__all__ = ["COLLIDERS", "RIGID_KINDS", "Attachment", "ColliderKind", "RigidBody", "RigidKind"]
 
-RIGID_KINDS = ("dynamic", "kinematic", "static")
-COLLIDERS = ("auto", "hull", "sphere", "capsule", "mesh")
+RigidKind = Literal["dynamic", "kinematic", "static"]
+ColliderKind = Literal["auto", "hull", "sphere", "capsule", "mesh"]
+RIGID_KINDS: tuple[str, ...] = get_args(RigidKind)
+COLLIDERS: tuple[str, ...] = get_args(ColliderKind)
 ROUND = {"icosphere": "sphere", "uv_sphere": "sphere", "circle": "sphere", "capsule": "capsule"}
 ON_SPHERE = 1e-6  # of the radius: vertices further from the sphere of their recipe are not of that recipe
 
 
+@described
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RigidBody(Placed):
-    """A solid of uniform density that does not change its shape (B8).
+    """A solid of uniform density that does not change its shape.
 
     "dynamic": moved by forces; "kinematic": moved by its velocity and spin alone, whatever it meets; "static": at rest.
     """
 
-    spin: Rotation = ZERO  # rad/s, about the centre of mass
-    mass: float = 1.0  # kg; has no effect on kinematic and static bodies
-    kind: str = "dynamic"  # RIGID_KINDS
-    collider: str = "auto"  # COLLIDERS; auto: exact for balls and capsules, else the convex hull (an open sheet: mesh)
-    friction: float | None = 0.5  # Coulomb coefficient; None: the other's own
-    restitution: float | None = 0.1  # 0..1; None: the other's own
-    skin: float | None = None  # m: half thickness in contact with soft bodies; None: 1 % of its smallest extent
-    color: tuple[float, float, float] | None = None  # red, green, blue in 0..1, or "#rrggbb"
+    spin: Annotated[Rotation, "rad/s", "about the centre of mass"] = ZERO
+    mass: Annotated[float, "kg", "has no effect on kinematic and static bodies"] = 1.0
+    kind: Annotated[str, "", '"dynamic", "kinematic" or "static"'] = "dynamic"
+    collider: Annotated[str, "", '"hull", "sphere", "capsule", "mesh"; "auto": the exact one, or the hull'] = "auto"
+    friction: Annotated[float | None, "", "Coulomb coefficient; None: the other's own"] = 0.5
+    restitution: Annotated[float | None, "", "0..1; None: the other's own"] = 0.1
+    skin: Annotated[float | None, "m", "half thickness in contact with soft bodies; None: 1 % of its extent"] = None
+    color: Annotated[Color | None, "", 'red, green, blue in 0..1, or "#rrggbb"; None: a viewer chooses'] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -110,13 +114,14 @@ class RigidBody(Placed):
         return self.round_kind or ("hull" if self.shape.closed else "mesh")
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
 class Attachment:
     """Vertices of a soft body or cloth that are glued to a rigid body and move with it."""
 
-    body: str  # name of the soft body or cloth
-    vertices: tuple[int, ...] | str  # indices, a group of its shape, "top" or "bottom"; as pins
-    rigid: str  # name of the rigid body
+    body: Annotated[str, "", "name of the soft body or cloth"]
+    vertices: Annotated[Vertices, "", 'indices, a group of its shape, "top" or "bottom"; as pins']
+    rigid: Annotated[str, "", "name of the rigid body"]
 
     def __post_init__(self) -> None:
         put(self, body=text("body", self.body), rigid=text("rigid", self.rigid))

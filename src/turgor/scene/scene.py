@@ -6,15 +6,34 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from turgor.errors import SceneError, did_you_mean
 from turgor.files import replacing
 from turgor.scene import toml
 from turgor.scene.data import Body, Cloth, Placed, SoftBody
+from turgor.scene.described import options_of
+from turgor.scene.options import (
+    ClothOptions,
+    ContainerOptions,
+    GroundOptions,
+    PlaneOptions,
+    RigidBodyOptions,
+    SoftBodyOptions,
+)
 from turgor.scene.rigid import Attachment, RigidBody
 from turgor.scene.settings import Settings
-from turgor.scene.validate import ZERO, Vector, check_keys, context, instance, text, vector
+from turgor.scene.validate import (
+    ZERO,
+    Vector,
+    VectorLike,
+    VerticesLike,
+    check_keys,
+    context,
+    instance,
+    text,
+    vector,
+)
 from turgor.scene.walls import Container, Ground, Plane, Wall
 from turgor.shapes.shape import Shape
 
@@ -40,12 +59,13 @@ Thing = Body | RigidBody | Wall
 class Scene:
     """Bodies, walls, gravity and wind, and how to simulate them.
 
+    dim: 2 or 3. gravity: m/s², 9.81 downwards if left out (-y in 2D, -z in 3D). wind: m/s, velocity of the air.
     `add_*` checks and stores; each thing has a unique name. Scenes are equal when their data is.
     """
 
     dim: int  # 2 or 3; fixed
     gravity: Vector  # m/s²; default 9.81 downwards: -y in 2D, -z in 3D
-    wind: Vector  # m/s, velocity of the air (D3)
+    wind: Vector  # m/s, velocity of the air
     name: str
     description: str
     simulation: Settings
@@ -60,8 +80,8 @@ class Scene:
     def __init__(
         self,
         dim: int = 3,
-        gravity: Vector | float | None = None,
-        wind: Vector | float | None = None,
+        gravity: VectorLike | None = None,
+        wind: VectorLike | None = None,
         name: str = "scene",
         description: str = "",
         simulation: Settings | None = None,
@@ -76,22 +96,24 @@ class Scene:
             setattr(self, attribute, [])
         self.attachments = []
 
-    def __setattr__(self, key: str, value: Any) -> None:
-        """Checks what is assigned, so that `scene.gravity = 3` fails here and not in a simulation."""
-        if key == "dim":
-            if type(value) is not int or value not in (2, 3):
-                raise SceneError(f"dim must be 2 or 3, got {value!r}")
-            if getattr(self, "dim", value) != value:
-                raise SceneError("dim of a scene cannot change: make a new scene")
-        elif key in ("gravity", "wind"):
-            value = vector(key, value, self.dim)
-        elif key in ("name", "description"):
-            value = text(key, value)
-        elif key == "simulation":
-            value = instance(key, value, Settings)
-        elif key not in ("attachments", *(attribute for attribute, _ in KINDS.values())):
-            raise SceneError(f"a scene has no {key!r}; {did_you_mean(key, Scene.__annotations__)}")
-        object.__setattr__(self, key, value)
+    if not TYPE_CHECKING:  # a type checker takes a class with __setattr__ to have every attribute
+
+        def __setattr__(self, key: str, value: Any) -> None:
+            """Checks what is assigned, so that `scene.gravity = 3` fails here and not in a simulation."""
+            if key == "dim":
+                if type(value) is not int or value not in (2, 3):
+                    raise SceneError(f"dim must be 2 or 3, got {value!r}")
+                if getattr(self, "dim", value) != value:
+                    raise SceneError("dim of a scene cannot change: make a new scene")
+            elif key in ("gravity", "wind"):
+                value = vector(key, value, self.dim)
+            elif key in ("name", "description"):
+                value = text(key, value)
+            elif key == "simulation":
+                value = instance(key, value, Settings)
+            elif key not in ("attachments", *(attribute for attribute, _ in KINDS.values())):
+                raise SceneError(f"a scene has no {key!r}; {did_you_mean(key, Scene.__annotations__)}")
+            object.__setattr__(self, key, value)
 
     def copy(self) -> Scene:
         """A scene with the same bodies and walls (which are frozen), that may be changed without harm to this one."""
@@ -135,32 +157,39 @@ class Scene:
 
     # --- building it
 
-    def add_soft_body(self, shape: Shape, **options: Any) -> SoftBody:
-        """Adds a closed body; the options are the fields of `SoftBody`."""
+    @options_of(SoftBody)
+    def add_soft_body(self, shape: Shape, **options: Unpack[SoftBodyOptions]) -> SoftBody:
+        """Adds a closed body of springs and masses, with gas in it or empty."""
         return cast(SoftBody, self._add("soft_body", {"shape": shape, **options}))
 
-    def add_cloth(self, shape: Shape, **options: Any) -> Cloth:
-        """Adds a sheet; the options are the fields of `Cloth`."""
+    @options_of(Cloth)
+    def add_cloth(self, shape: Shape, **options: Unpack[ClothOptions]) -> Cloth:
+        """Adds a sheet of springs and masses."""
         return cast(Cloth, self._add("cloth", {"shape": shape, **options}))
 
-    def add_ground(self, height: float = 0.0, **options: Any) -> Ground:
-        """Adds a floor at this height (m); the options are the fields of `Ground`."""
-        return cast(Ground, self._add("ground", {"height": height, **options}))
-
-    def add_plane(self, point: Vector, normal: Vector, **options: Any) -> Plane:
-        """Adds a half space; the options are the fields of `Plane`."""
-        return cast(Plane, self._add("plane", {"point": point, "normal": normal, **options}))
-
-    def add_container(self, size: Vector, **options: Any) -> Container:
-        """Adds a box (2D: rectangle) seen from inside; the options are the fields of `Container`."""
-        return cast(Container, self._add("container", {"size": size, **options}))
-
-    def add_rigid_body(self, shape: Shape, **options: Any) -> RigidBody:
-        """Adds a rigid body; the options are the fields of `RigidBody`."""
+    @options_of(RigidBody)
+    def add_rigid_body(self, shape: Shape, **options: Unpack[RigidBodyOptions]) -> RigidBody:
+        """Adds a solid that does not change its shape."""
         return cast(RigidBody, self._add("rigid_body", {"shape": shape, **options}))
 
-    def attach(self, body: str | Body, vertices: Any, rigid: str | RigidBody) -> Attachment:
-        """Glues vertices (indices, a group, "top" or "bottom") of a soft body or cloth to a rigid body."""
+    @options_of(Ground)
+    def add_ground(self, height: float = 0.0, **options: Unpack[GroundOptions]) -> Ground:
+        """Adds a horizontal floor; bodies stay above it."""
+        return cast(Ground, self._add("ground", {"height": height, **options}))
+
+    @options_of(Plane)
+    def add_plane(self, point: VectorLike, normal: VectorLike, **options: Unpack[PlaneOptions]) -> Plane:
+        """Adds a half space; bodies stay on the side its normal points to."""
+        return cast(Plane, self._add("plane", {"point": point, "normal": normal, **options}))
+
+    @options_of(Container)
+    def add_container(self, size: VectorLike, **options: Unpack[ContainerOptions]) -> Container:
+        """Adds a box (2D: rectangle) seen from inside, that may turn about its centre."""
+        return cast(Container, self._add("container", {"size": size, **options}))
+
+    @options_of(Attachment)
+    def attach(self, body: str | Body, vertices: VerticesLike, rigid: str | RigidBody) -> Attachment:
+        """Glues vertices of a soft body or cloth to a rigid body, with which they then move."""
         names = [thing.name if isinstance(thing, Placed) else thing for thing in (body, rigid)]
         with context(ATTACH):
             return self._attach({"body": names[0], "vertices": vertices, "rigid": names[1]})

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from turgor.errors import SceneError
+from turgor.scene.described import described
 from turgor.scene.validate import choice, integer, number, put
 
 __all__ = ["CONTACTS", "PRECISIONS", "SOLVERS", "Contact", "Precision", "Settings", "Solver"]
@@ -19,17 +20,18 @@ CONTACTS: tuple[str, ...] = get_args(Contact)
 PRECISIONS: tuple[str, ...] = get_args(Precision)
 
 
+@described
 @dataclass(frozen=True)
 class Settings:
     """Defaults of a simulation of the scene; the arguments of `turgor.Simulation` win over them."""
 
-    solver: str = "symplectic"
-    fps: float = 60.0  # 1/s: frames, at which results are shown and stored
-    substeps: int | str = "auto"  # per frame; "auto" picks a stable number from springs, masses and gas
-    contact: str = "features"
-    seconds: float = 3.0  # s: how long the scene runs unless told otherwise
-    precision: str = "single"  # floats of the simulation: 32 or 64 bits
-    max_substeps: int = 4096  # "auto" gives up (UnstableError) above this
+    solver: Annotated[str, "", '"euler", "symplectic", "midpoint", "heun", "rk4" or "rk4-martin"'] = "symplectic"
+    fps: Annotated[float, "1/s", "frames, at which results are shown and stored"] = 60.0
+    substeps: Annotated[int | str, "", 'per frame; "auto" picks a stable number from springs, masses and gas'] = "auto"
+    contact: Annotated[str, "", '"features", "particles" (2009), "bounding" (2003) or "none"'] = "features"
+    seconds: Annotated[float, "s", "how long `run` takes the scene, if not called with seconds"] = 3.0
+    precision: Annotated[str, "", 'of the numbers: "single" (32 bits) or "double" (64)'] = "single"
+    max_substeps: Annotated[int, "", 'per frame; "auto" gives up (UnstableError) above this'] = 4096
 
     def __post_init__(self) -> None:
         put(

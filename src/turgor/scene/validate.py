@@ -10,16 +10,23 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from turgor.errors import MeshError, SceneError, did_you_mean
 
 __all__ = [
     "ZERO",
+    "Color",
+    "ColorLike",
     "Rotation",
+    "RotationLike",
     "Vector",
+    "VectorLike",
+    "Vertices",
+    "VerticesLike",
     "check_keys",
     "check_name",
     "choice",
@@ -37,8 +44,15 @@ __all__ = [
 
 T = TypeVar("T")
 
+# As stored, and as accepted.
 Vector = tuple[float, ...]  # 2 or 3 numbers
 Rotation = float | tuple[float, ...]  # 2D: an angle; 3D: axis times angle
+Color = tuple[float, float, float]  # red, green, blue in 0..1
+Vertices = tuple[int, ...] | str  # indices, or the name of a group of the shape
+VectorLike = Sequence[float] | npt.NDArray[Any] | Literal[0]  # 0 stands for zeros
+RotationLike = float | Sequence[float] | npt.NDArray[Any]
+ColorLike = str | Sequence[float] | npt.NDArray[Any]  # also "#rrggbb"
+VerticesLike = str | Sequence[int] | npt.NDArray[Any]
 ZERO: Vector = ()  # default of a vector field: zeros of the right dimension
 
 
@@ -174,7 +188,7 @@ def turn(what: str, value: object, dim: int) -> Rotation:
     return number(what, value)
 
 
-def color(what: str, value: object) -> tuple[float, float, float] | None:
+def color(what: str, value: object) -> Color | None:
     """None, three numbers 0..1 (red, green, blue), or "#rrggbb"."""
     if value is None:
         return None

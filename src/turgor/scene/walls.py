@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from turgor.errors import SceneError
+from turgor.scene.described import described
 from turgor.scene.validate import ZERO, Rotation, Vector, check_name, number, put, turn, vector
 
 __all__ = ["Container", "Ground", "Plane", "Wall"]
@@ -21,29 +22,31 @@ def _surface(wall: Any) -> dict[str, float]:
     }
 
 
+@described
 @dataclass(frozen=True)
 class Ground:
     """Horizontal floor; bodies stay above it."""
 
-    height: float = 0.0  # m, along the vertical axis
-    friction: float = 0.5  # Coulomb coefficient
-    restitution: float = 0.1  # 0..1: share of the normal velocity kept (A7)
-    name: str = "ground"
+    height: Annotated[float, "m", "along the vertical axis"] = 0.0
+    friction: Annotated[float, "", "Coulomb coefficient"] = 0.5
+    restitution: Annotated[float, "", "0..1: share of the normal velocity kept"] = 0.1
+    name: Annotated[str, "", "unique in the scene; empty: the scene gives one"] = "ground"
 
     def __post_init__(self) -> None:
         put(self, height=number("height", self.height), name=check_name("name", self.name), **_surface(self))
 
 
+@described
 @dataclass(frozen=True)
 class Plane:
     """Half space; bodies stay on the side its normal points to."""
 
-    point: Vector  # m, any point of the plane
-    normal: Vector  # towards the free side; any length, stored with length 1
-    velocity: Vector = ZERO  # m/s, constant
-    friction: float = 0.5
-    restitution: float = 0.1
-    name: str = ""
+    point: Annotated[Vector, "m", "any point of the plane"]
+    normal: Annotated[Vector, "", "towards the free side; any length, stored with length 1"]
+    velocity: Annotated[Vector, "m/s", "constant"] = ZERO
+    friction: Annotated[float, "", "Coulomb coefficient"] = 0.5
+    restitution: Annotated[float, "", "0..1: share of the normal velocity kept"] = 0.1
+    name: Annotated[str, "", "unique in the scene; empty: the scene gives one"] = ""
 
     def __post_init__(self) -> None:
         point = vector("point", self.point, None)
@@ -69,17 +72,18 @@ class Plane:
         return len(self.point)
 
 
+@described
 @dataclass(frozen=True)
 class Container:
     """A box (2D: rectangle) seen from inside, that may turn about its centre."""
 
-    size: Vector  # m, inner lengths along its own axes
-    at: Vector = ZERO  # m, its centre
-    rotation: Rotation = ZERO  # rad, at the start
-    spin: Rotation = ZERO  # rad/s, constant
-    friction: float = 0.5
-    restitution: float = 0.1
-    name: str = ""
+    size: Annotated[Vector, "m", "inner lengths along its own axes"]
+    at: Annotated[Vector, "m", "its centre"] = ZERO
+    rotation: Annotated[Rotation, "rad", "at the start: an angle in 2D, axis times angle in 3D"] = ZERO
+    spin: Annotated[Rotation, "rad/s", "about its centre, constant"] = ZERO
+    friction: Annotated[float, "", "Coulomb coefficient"] = 0.5
+    restitution: Annotated[float, "", "0..1: share of the normal velocity kept"] = 0.1
+    name: Annotated[str, "", "unique in the scene; empty: the scene gives one"] = ""
 
     def __post_init__(self) -> None:
         size = vector("size", self.size, None)

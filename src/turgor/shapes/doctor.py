@@ -327,7 +327,7 @@ class _Shell:
         return abs(volume)
 
     def _flat_faces(self) -> int:
-        """Divide the neighbours of faces whose corners lie on a line; what is left exerts no force, and is told."""
+        """Divide the neighbours of faces whose corners lie on a line; what is left exerts no force, and is reported."""
         flat = flat_faces(self.vertices, self.faces)
         if not len(flat):
             return 0

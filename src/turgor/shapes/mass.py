@@ -1,4 +1,4 @@
-"""Mass properties of solid bodies of uniform density: exact integrals over any closed shape, and closed forms (B8)."""
+"""Mass properties of solid bodies of uniform density: exact integrals over any closed shape, and closed forms."""
 
 from __future__ import annotations
 

@@ -23,16 +23,23 @@ class Shape:
 
     A closed 3D surface has triangles, counter-clockwise seen from outside. A closed 2D outline has segments
     (i, i+1), counter-clockwise, so that the outside is on the right of each. A sheet is an open 3D surface.
-    `recipe` is how to make the shape again (function name and arguments): it is what a scene file stores.
+
+    vertices (m): (n, dim)
+    faces (no unit): (m, dim) vertex indices
+    kind (no unit): "surface", "outline" or "sheet"
+    recipe (no unit): how to make the shape again, as a scene file stores it: {"icosphere": {"radius": 0.5}}
+    extra_springs (no unit): (s, 2) vertex indices of springs beyond the edges of the faces
+    groups (no unit): named vertex sets, for pins
+    uv (no unit): (n, 2) texture coordinates, or None
     """
 
-    vertices: FloatArray  # (n, dim) metres
-    faces: IntArray  # (m, dim) vertex indices
-    kind: str  # "surface" | "outline" | "sheet"
-    recipe: Mapping[str, Any]  # {"icosphere": {"radius": 0.5, "subdivisions": 2}}; {"file": "cat.obj"}
-    extra_springs: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.int32))  # (s, 2) beyond face edges
-    groups: Mapping[str, IntArray] = field(default_factory=dict)  # named vertex sets, for pins
-    uv: FloatArray | None = None  # (n, 2) texture coordinates
+    vertices: FloatArray
+    faces: IntArray
+    kind: str
+    recipe: Mapping[str, Any]
+    extra_springs: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.int32))
+    groups: Mapping[str, IntArray] = field(default_factory=dict)
+    uv: FloatArray | None = None
 
     def __post_init__(self) -> None:
         vertices = np.ascontiguousarray(self.vertices, dtype=np.float64)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from turgor.errors import SceneError
+from turgor.scene.described import described
 from turgor.scene.settings import Settings
 from turgor.scene.validate import flag, integer, put
 
@@ -14,14 +15,15 @@ __all__ = ["Assembly", "RunSettings"]
 Assembly = Literal["auto", "scatter", "gather"]
 
 
+@described
 @dataclass(frozen=True)
 class RunSettings(Settings):
     """The settings of the scene, with the arguments of `turgor.Simulation` in their place."""
 
-    device: str = "cpu"  # where it runs: "cpu" or "cuda:0"
-    worlds: int = 1  # copies of the scene that run at once
-    ledger: bool = False  # whether losses and outside work are summed up
-    assembly: str = "auto"  # how forces reach the vertices (Assembly)
+    device: Annotated[str, "", 'where it runs: "cpu" or "cuda:0"'] = "cpu"
+    worlds: Annotated[int, "", "copies of the scene that run at once"] = 1
+    ledger: Annotated[bool, "", "whether losses and outside work are summed up"] = False
+    assembly: Annotated[str, "", 'how forces reach the vertices: "auto", "scatter" or "gather"'] = "auto"
 
     def __post_init__(self) -> None:
         super().__post_init__()

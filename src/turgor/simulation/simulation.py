@@ -56,6 +56,9 @@ class Simulation:
     ledger: also sum up what damping takes and what wind, pumps, grabs and walls put in (slower).
     assembly: how forces reach the vertices; "auto" scatters on the CPU and gathers on a GPU (docs/architecture.md).
 
+    `sim[name]` is a view of a body, with its state and parameters; `bodies` (soft bodies and cloths), `rigid_bodies`
+    and `walls` hold all views by name. `settings` is all that the simulation was made with.
+
     Low-level access, which may change from version to version: `model` (arrays that stay), `state` (device arrays that
     change) and `engine` (launches the stages of a frame). After writing to device arrays, call `engine.changed()`.
     """

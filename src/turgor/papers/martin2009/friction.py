@@ -14,6 +14,7 @@ from turgor.papers.drawing.plot import Curve, chart
 from turgor.papers.drawing.stills import jpeg, stills, strip
 from turgor.papers.report.blocks import Block, Picture, Row, Svg, Table, Text
 from turgor.scene import Gas, Scene, Springs
+from turgor.scene.options import PlacedOptions
 from turgor.simulation.simulation import Simulation
 
 __all__ = ["MU", "Creep", "blocks", "coulomb", "literal", "on_slope", "slide"]
@@ -35,7 +36,7 @@ def on_slope(kind: str, angle: float, mu: float = MU) -> Simulation:
     scene = Scene(dim=3, gravity=(0.0, 0.0, -G))
     normal = (math.sin(angle), 0.0, math.cos(angle))
     scene.add_plane(point=(0.0, 0.0, 0.0), normal=normal, friction=mu, restitution=0.0)
-    place = {"at": tuple(0.151 * part for part in normal), "rotation": (0.0, angle, 0.0), "name": "box"}
+    place: PlacedOptions = {"at": tuple(0.151 * part for part in normal), "rotation": (0.0, angle, 0.0), "name": "box"}
     if kind == "rigid":
         scene.add_rigid_body(
             shapes.box(size=(1.0, 1.0, 0.3)), mass=1.0, friction=mu, restitution=0.0, color="#7d8896", **place

@@ -13,7 +13,17 @@ from turgor.model.model import decay_rate
 from turgor.scene.data import SoftBody
 from turgor.scene.gas import GAS_CONSTANT, VOLUME_FLOOR
 from turgor.simulation.failure import ensure_fine
-from turgor.simulation.views.view import STIFFNESS, Angular, FloatArray, PerWorld, Point, Rows, Scalar, View, per_vertex
+from turgor.simulation.views.view import (
+    STIFFNESS,
+    Angular,
+    AnyBodyView,
+    FloatArray,
+    PerWorld,
+    Point,
+    Rows,
+    Scalar,
+    per_vertex,
+)
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
@@ -41,10 +51,10 @@ class Parameter:
     def __set__(self, view: BodyView, value: PerWorld) -> None:
         if self._gas:
             view._needs_gas(self.name)
-        view._write(self.name, view._checked(self.name, value, 0.0))
+        view._assign(self.name, view._checked(self.name, value, 0.0))
 
 
-class BodyView(View):
+class BodyView(AnyBodyView):
     """State and parameters of one soft body or cloth.
 
     With several worlds every quantity has a leading axis of length `worlds`.
@@ -71,7 +81,7 @@ class BodyView(View):
 
     @positions.setter
     def positions(self, value: Rows) -> None:
-        self._assign(self._sim.state.x, value, "positions", self._model.anchor)
+        self._set_vertices(self._sim.state.x, value, "positions", self._model.anchor)
 
     @property
     def velocities(self) -> FloatArray:
@@ -80,7 +90,7 @@ class BodyView(View):
 
     @velocities.setter
     def velocities(self, value: Rows) -> None:
-        self._assign(self._sim.state.v, value, "velocities", 0.0)
+        self._set_vertices(self._sim.state.v, value, "velocities", 0.0)
 
     @property
     def forces(self) -> FloatArray:
@@ -108,25 +118,7 @@ class BodyView(View):
             table = array.numpy().reshape(self._model.worlds, -1).copy()
             table[:, part] *= factor[:, None] ** power
             array.assign(table.ravel())
-        self._write("breathing", np.atleast_1d(self._read("breathing")) / factor)
-
-    @property
-    def friction(self) -> Scalar | None:
-        """Coulomb coefficient (no unit); None, or nan in some of several worlds: the other's own. May be set."""
-        return self._surface(self._row("friction"))
-
-    @friction.setter
-    def friction(self, value: PerWorld | None) -> None:
-        self._write("friction", self._checked_surface("friction", value, math.inf))
-
-    @property
-    def restitution(self) -> Scalar | None:
-        """0..1 (no unit); None, or nan in some of several worlds: the other's own. May be set."""
-        return self._surface(self._row("restitution"))
-
-    @restitution.setter
-    def restitution(self, value: PerWorld | None) -> None:
-        self._write("restitution", self._checked_surface("restitution", value, 1.0))
+        self._assign("breathing", np.atleast_1d(self._read("breathing")) / factor)
 
     @property
     def glued(self) -> npt.NDArray[np.int32]:
@@ -243,12 +235,12 @@ class BodyView(View):
     def _closed(self) -> bool:
         return isinstance(self._model.bodies[self.index], SoftBody)
 
-    def _row(self, name: str) -> FloatArray:
+    def _rows(self, name: str) -> FloatArray:
         """(worlds,) of this body in the model's parameter table: a copy, as on the CPU `numpy()` is the table."""
         return np.array(getattr(self._model, name).numpy()[self.index :: len(self._model.parts)], np.float64)
 
     def _read(self, name: str) -> Scalar:
-        return self._scalar(self._row(name))
+        return self._scalar(self._rows(name))
 
     def _measured(self, name: str) -> Scalar:
         self._sim.measure()
@@ -268,7 +260,7 @@ class BodyView(View):
             raise SceneError(f"{self.name}.{name} must be a number from {low:g} to {limit:g}, got {value!r}")
         return values
 
-    def _write(self, name: str, values: FloatArray) -> None:
+    def _assign(self, name: str, values: FloatArray) -> None:
         model = self._model
         if name == "bending" and not len(model.parts[self.index].hinges) and np.any(values):
             raise SceneError(f"{self.name}.bending can be changed only if the body was described with bending > 0")
@@ -282,7 +274,7 @@ class BodyView(View):
             model.windy = True
             self._sim.engine.record_again()
 
-    def _assign(self, array: Any, value: Any, name: str, origin: Any) -> None:
+    def _set_vertices(self, array: Any, value: Any, name: str, origin: Any) -> None:
         model = self._model
         count = int(model.starts[self.index + 1] - model.starts[self.index])
         shape = (model.worlds, count, model.numbers.dim)

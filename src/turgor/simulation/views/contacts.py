@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from turgor.diagnose.contacts import Contacts, Touches, joined, wall_touches
+from turgor.scene.described import described
 from turgor.simulation.failure import ensure_fine
+from turgor.simulation.views.view import FloatArray
 
 if TYPE_CHECKING:
     from turgor.model.surfaces import Surfaces
@@ -18,21 +20,20 @@ if TYPE_CHECKING:
 
 __all__ = ["ContactEvent", "Listeners", "contacts_of"]
 
-FloatArray = npt.NDArray[np.float64]
 
-
+@described
 @dataclass(frozen=True)
 class ContactEvent:
     """A pair of things that touches, at the end of a frame."""
 
-    first: str  # a body
-    second: str  # another body, or a wall
-    kind: str  # "began", "stays" or "ended"
-    world: int
-    time: float  # s
-    point: tuple[float, ...]  # m: mean of the contact points; nan when it ended
-    normal: tuple[float, ...]  # mean, towards `first`; nan when it ended
-    impulse: float  # N s along the normal in the last substep, of all its contacts; nan for walls and when it ended
+    first: Annotated[str, "", "a body"]
+    second: Annotated[str, "", "another body, or a wall"]
+    kind: Annotated[str, "", '"began", "stays" or "ended"']
+    world: Annotated[int, "", "which world"]
+    time: Annotated[float, "s", "at the end of the frame"]
+    point: Annotated[tuple[float, ...], "m", "mean of the contact points; nan when it ended"]
+    normal: Annotated[tuple[float, ...], "", "mean, towards `first`; nan when it ended"]
+    impulse: Annotated[float, "N s", "along the normal in the last substep, of all its contacts; nan: not known"]
 
 
 def contacts_of(sim: Simulation) -> Contacts:
@@ -118,7 +119,7 @@ def _between_rigids(
 
 
 class Listeners:
-    """Functions that hear of contacts, and which pairs touched in the frame before."""
+    """Functions to call for contacts, and the pairs that touched in the previous frame."""
 
     def __init__(self) -> None:
         self.functions: list[Callable[[ContactEvent], None]] = []
@@ -133,7 +134,7 @@ class Listeners:
         place = {name: index for index, name in enumerate([*sim.names, *(wall.name for wall in sim.scene.walls)])}
         for index, (pair, world) in enumerate(zip(found.pairs, found.worlds.tolist(), strict=True)):
             first, second = pair
-            if place[second] < place[first]:  # a pair is told in one order, whichever side a contact was found from
+            if place[second] < place[first]:  # a pair is reported in one order, whichever side a contact was found from
                 first, second = second, first
                 found.normals[index] *= -1.0
             groups.setdefault((world, first, second), []).append(index)

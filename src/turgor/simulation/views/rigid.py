@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from turgor.errors import SceneError
 from turgor.model.rotations import angle_of, matrices_of, quaternion_of, swing
 from turgor.scene.data import rotation_matrix
 from turgor.simulation.failure import ensure_fine
-from turgor.simulation.views.view import STIFFNESS, Angular, FloatArray, PerWorld, Point, Rows, Scalar, View
+from turgor.simulation.views.view import STIFFNESS, Angular, AnyBodyView, FloatArray, PerWorld, Point, Rows, Scalar
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["RigidView"]
 
 
-class RigidView(View):
+class RigidView(AnyBodyView):
     """Pose, motion and parameters of one rigid body.
 
     With several worlds every quantity has a leading axis of length `worlds`. Angular quantities are vectors in 3D
@@ -149,24 +148,6 @@ class RigidView(View):
         for name, power in (("inverse_mass", -1.0), ("inverse_inertia", -1.0), ("angular", 1.0)):
             rows = self._rows(name)
             self._assign(name, rows * (factor**power).reshape((-1,) + (1,) * (rows.ndim - 1)))
-
-    @property
-    def friction(self) -> Scalar | None:
-        """Coulomb coefficient (no unit); None, or nan in some of several worlds: the other's own. May be set."""
-        return self._surface(self._rows("friction"))
-
-    @friction.setter
-    def friction(self, value: PerWorld | None) -> None:
-        self._assign("friction", self._checked_surface("friction", value, math.inf))
-
-    @property
-    def restitution(self) -> Scalar | None:
-        """0..1 (no unit); None, or nan in some of several worlds: the other's own. May be set."""
-        return self._surface(self._rows("restitution"))
-
-    @restitution.setter
-    def restitution(self, value: PerWorld | None) -> None:
-        self._assign("restitution", self._checked_surface("restitution", value, 1.0))
 
     # changing -------------------------------------------------------------------------------------------------------
 

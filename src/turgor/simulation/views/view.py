@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import abc
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -94,6 +95,52 @@ class View:
         entry = getattr(type(self), key, None)
         return entry.fset is not None if isinstance(entry, property) else hasattr(entry, "__set__")
 
+
+class Surface:
+    """Friction or restitution as an attribute; None, or nan in some of several worlds: the other's own is used."""
+
+    def __init__(self, what: str, high: float = math.inf) -> None:
+        self.__doc__ = f"{what}; None, or nan in some of several worlds: the other's own. May be set."
+        self._high = high
+
+    def __set_name__(self, owner: type[AnyBodyView], name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, view: None, owner: type[AnyBodyView]) -> Surface: ...
+    @overload
+    def __get__(self, view: AnyBodyView, owner: type[AnyBodyView]) -> Scalar | None: ...
+    def __get__(self, view: AnyBodyView | None, owner: type[AnyBodyView]) -> Surface | Scalar | None:
+        if view is None:
+            return self
+        values = view._scalar(view._rows(self.name))
+        unset = np.asarray(values) < 0.0
+        return (None if unset else values) if np.ndim(values) == 0 else cast(Scalar, np.where(unset, math.nan, values))
+
+    def __set__(self, view: AnyBodyView, value: PerWorld | None) -> None:
+        values = view._per_world(self.name, math.nan if value is None else value)
+        unset = np.isnan(values) & (value is None or len(values) > 1)
+        known = values[~unset]
+        if not view._fits(known) or np.any((known < 0.0) | (known > self._high)):
+            wanted = ">= 0" + (f" and <= {self._high:g}" if math.isfinite(self._high) else "")
+            raise SceneError(f"{view.name}.{self.name} must be {wanted}, or None for the other's own, got {value!r}")
+        view._assign(self.name, np.where(unset, UNSET, values))
+
+
+class AnyBodyView(View, abc.ABC):
+    """What the views of soft and of rigid bodies share."""
+
+    friction = Surface("Coulomb coefficient (no unit)")
+    restitution = Surface("0..1 (no unit)", 1.0)
+
+    @abc.abstractmethod
+    def _rows(self, name: str) -> FloatArray:
+        """(worlds, ...) of this body in one of the device's tables, in double precision: a copy."""
+
+    @abc.abstractmethod
+    def _assign(self, name: str, values: FloatArray) -> None:
+        """Writes (worlds, ...) of this body into one of the device's tables."""
+
     def _scalar(self, values: FloatArray) -> Scalar:
         """(worlds,), or the number itself if there is one world."""
         values = np.atleast_1d(np.asarray(values, np.float64))
@@ -115,22 +162,6 @@ class View:
     def _fits(self, values: FloatArray) -> bool:
         """Whether all are finite in the precision of the simulation."""
         return bool(np.all(np.abs(values) <= np.finfo(self._sim.model.numbers.dtype).max))
-
-    def _surface(self, values: FloatArray) -> Scalar | None:
-        """Friction or restitution for the user: None, or nan in some of several worlds, where it is not set."""
-        if self._sim.worlds == 1 and values[0] < 0.0:
-            return None
-        return self._scalar(np.where(values < 0.0, math.nan, values))
-
-    def _checked_surface(self, key: str, value: Any, high: float) -> FloatArray:
-        """(worlds,) for the device, from what `_surface` gives; >= 0 and at most `high`."""
-        values = self._per_world(key, math.nan if value is None else value)
-        unset = np.isnan(values) & (value is None or self._sim.worlds > 1)
-        known = values[~unset]
-        if not self._fits(known) or np.any((known < 0.0) | (known > high)):
-            wanted = ">= 0" + (f" and <= {high:g}" if math.isfinite(high) else "")
-            raise SceneError(f"{self.name}.{key} must be {wanted}, or None for the other's own, got {value!r}")
-        return np.where(unset, UNSET, values)
 
     def _put(self, array: Any, per_world: int, values: Any) -> None:
         """Writes the entry of this thing in every world; `per_world` is the number of things in one."""
