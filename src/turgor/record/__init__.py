@@ -18,15 +18,6 @@ from turgor.record.render import Painter
 from turgor.record.trajectory import Trajectory, read
 
 __all__ = [
-    "ENDINGS",
-    "FileSink",
-    "Frame",
-    "Layout",
-    "Look",
-    "Painter",
-    "Sink",
-    "Trajectory",
-    "check_path",
-    "open_sink",
-    "read",
-]
+    "ENDINGS", "FileSink", "Frame", "Layout", "Look", "Painter",
+    "Sink", "Trajectory", "check_path", "open_sink", "read",
+]  # fmt: skip

@@ -17,17 +17,9 @@ from turgor.scene import Scene
 from turgor.simulation.simulation import Simulation
 
 __all__ = [
-    "ScriptedMouse",
-    "fall_of",
-    "inflate",
-    "loose_points",
-    "mouse",
-    "mouse_at",
-    "mouse_scene",
-    "rebound",
-    "solid",
-    "wall",
-]
+    "ScriptedMouse", "fall_of", "inflate", "loose_points", "mouse",
+    "mouse_at", "mouse_scene", "rebound", "solid", "wall",
+]  # fmt: skip
 
 FloatArray = npt.NDArray[np.float64]
 G = 9.81  # m/s²
