@@ -15,8 +15,8 @@ from common.chromium import chromium
 from turgor import gallery, shapes
 from turgor.errors import SceneError, UnstableError
 from turgor.viewer.page.playground import Playground
-from turgor.viewer.page.tabs import order
-from turgor.viewer.page.tabs.change import ChangePanel
+from turgor.viewer.page.tabs import all_tabs
+from turgor.viewer.page.tabs.change import ChangeTab
 from turgor.viewer.world.parameters import CHOICES, ENTRIES, PARAMETERS, Choice, Parameter, set_for, span_for, subjects
 from turgor.viewer.world.world import World
 
@@ -293,14 +293,14 @@ def until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
 
 @pytest.fixture
 def playground(monkeypatch: pytest.MonkeyPatch) -> Iterator[Playground]:
-    monkeypatch.setattr(order, "TABS", (("Change", ChangePanel),))
+    monkeypatch.setattr(all_tabs, "TABS", (("Change", ChangeTab),))
     with Playground(gallery.load("five-balls"), port=0) as one:
-        assert until(lambda: one.panels[0].control("gauge").visible)  # type: ignore[attr-defined]
+        assert until(lambda: one.tabs[0].control("gauge").visible)  # type: ignore[attr-defined]
         yield one
 
 
 def test_only_the_latest_value_of_a_drag_is_applied(playground: Playground, monkeypatch: pytest.MonkeyPatch) -> None:
-    panel: Any = playground.panels[0]
+    panel: Any = playground.tabs[0]
     go, changes = threading.Event(), []
     change = playground.world.change
     monkeypatch.setattr(playground.world, "change", lambda *each: (changes.append(each), change(*each)))
@@ -315,7 +315,7 @@ def test_only_the_latest_value_of_a_drag_is_applied(playground: Playground, monk
 
 
 def test_values_beyond_the_range_are_cut_and_linked_controls_follow(playground: Playground) -> None:
-    panel: Any = playground.panels[0]
+    panel: Any = playground.tabs[0]
     panel._note("gauge", 1e9)
     assert until(lambda: playground.world.scene["red"].gas.gauge == 480.0)  # type: ignore[union-attr]
     assert until(lambda: panel.control("gauge").value == 480.0)
@@ -324,8 +324,8 @@ def test_values_beyond_the_range_are_cut_and_linked_controls_follow(playground: 
 
 @pytest.mark.req("A9")
 def test_a_click_selects_and_the_sliders_are_that_body_s(playground: Playground) -> None:
-    panel: Any = playground.panels[0]
-    playground.do(lambda: [listen("blue", 3, None) for listen in playground.hands._listeners])
+    panel: Any = playground.tabs[0]
+    playground.do(playground.pointers.click, "blue", 3)
     assert until(lambda: panel._body.value == "blue" and panel.control("mass").value == 1.2)
     panel._note("mass", 2.0)
     assert until(lambda: playground.world.sim["blue"].mass == pytest.approx(2.0))
@@ -333,7 +333,7 @@ def test_a_click_selects_and_the_sliders_are_that_body_s(playground: Playground)
 
 
 def test_sliders_in_a_browser_change_the_simulation(playground: Playground) -> None:
-    world, panel = playground.world, playground.panels[0]
+    world, panel = playground.world, playground.tabs[0]
     gravity: Parameter = TABLE["gravity"]  # type: ignore[assignment]
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1000, "height": 900})

@@ -22,10 +22,11 @@ import pytest
 
 from common.chromium import chromium
 from turgor import Scene, SceneError, Simulation, gallery
+from turgor.viewer.export.downloads import file_name, scene_file
 from turgor.viewer.export.files import CancelledError, export
 from turgor.viewer.export.standalone import standalone_html
 from turgor.viewer.page.playground import Playground
-from turgor.viewer.page.tabs.keep import KeepPanel, file_name, scene_file
+from turgor.viewer.page.tabs.keep import KeepTab
 from turgor.viewer.world.recording import Recording
 
 imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
@@ -366,13 +367,13 @@ def test_names_of_downloads_are_harmless():
 
 
 @pytest.fixture
-def playground() -> Iterator[tuple[Playground, KeepPanel]]:
+def playground() -> Iterator[tuple[Playground, KeepTab]]:
     """A playground with its Keep panel."""
     with Playground(gallery.load("drop-2d"), port=0) as opened:
-        panel = next((panel for panel in opened.panels if isinstance(panel, KeepPanel)), None)
+        panel = next((panel for panel in opened.tabs if isinstance(panel, KeepTab)), None)
         if panel is None:
             with opened.server.gui.add_folder("Keep"):
-                panel = KeepPanel(opened)
+                panel = KeepTab(opened)
         yield opened, panel
         panel.close()
 

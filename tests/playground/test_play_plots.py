@@ -14,10 +14,10 @@ from common.chromium import chromium
 from turgor import gallery
 from turgor.viewer.draw.diagram import diagram
 from turgor.viewer.page.playground import Playground
-from turgor.viewer.page.tabs import order
-from turgor.viewer.page.tabs.plots import PlotsPanel
-from turgor.viewer.world.meter import Meter
-from turgor.viewer.world.series import ENERGIES, Ring, Series
+from turgor.viewer.page.tabs import all_tabs
+from turgor.viewer.page.tabs.plots import PlotsTab
+from turgor.viewer.world.rates import Rates
+from turgor.viewer.world.time_series import ENERGIES, Ring, Series
 from turgor.viewer.world.world import World
 
 pytestmark = pytest.mark.req("D8", "X8")
@@ -53,7 +53,7 @@ def test_a_ring_forgets_when_time_goes_back_and_replaces_what_is_measured_again(
 
 def sampled(name: str, frames: int, body: str | None = None) -> tuple[World, Series]:
     world = World(gallery.load(name))
-    series = Series(world, Meter())
+    series = Series(world, Rates())
     series.watch(body)
     for _ in range(frames):
         world.sim.step()
@@ -77,7 +77,7 @@ def test_samples_are_the_energies_volume_and_pressure_of_the_simulation() -> Non
 
 def test_samples_are_taken_at_a_bounded_rate_and_costly_ones_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(gallery.load("five-balls"))
-    series = Series(world, Meter())
+    series = Series(world, Rates())
     measure = world.sim.energy
     monkeypatch.setattr(world.sim, "energy", lambda: (time.sleep(0.02), measure())[1])
     world.sim.step()
@@ -124,13 +124,13 @@ def test_a_path_is_drawn_in_order_with_ticks_and_a_dot_at_its_end() -> None:
 
 @pytest.fixture
 def playground(monkeypatch: pytest.MonkeyPatch) -> Iterator[Playground]:
-    monkeypatch.setattr(order, "TABS", (("Plots", PlotsPanel),))
+    monkeypatch.setattr(all_tabs, "TABS", (("Plots", PlotsTab),))
     with Playground(gallery.load("hanging-ball"), port=0) as one:
         yield one
 
 
 def test_plots_in_a_browser(playground: Playground) -> None:
-    panel: Any = playground.panels[0]
+    panel: Any = playground.tabs[0]
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1000, "height": 1000})
         errors: list[str] = []

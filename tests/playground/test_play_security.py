@@ -25,8 +25,8 @@ from turgor.errors import SceneError
 from turgor.viewer.server import gate as gates
 from turgor.viewer.server.admission import QUERY, Request, Rules, parse
 from turgor.viewer.server.gate import Gate, is_loopback
-from turgor.viewer.server.inner import hush
-from turgor.viewer.server.uploads import disable_sharing
+from turgor.viewer.server.upload_limits import disable_sharing
+from turgor.viewer.server.viser_server import silence_viser
 
 SECRET = re.compile(rb"root:.*:0:0|<html|<!doctype", re.IGNORECASE)  # /etc/passwd, or viser's page
 pytestmark = pytest.mark.req("X8")
@@ -341,8 +341,8 @@ def test_nonsense_is_survived_in_silence(capfd: pytest.CaptureFixture[str]) -> N
 def test_others_may_still_print_with_rich(capsys: pytest.CaptureFixture[str]) -> None:
     import rich
 
-    hush()
-    hush()
+    silence_viser()
+    silence_viser()
     rich.print("hello")
     assert capsys.readouterr().out == "hello\n"
 
@@ -352,7 +352,7 @@ def test_others_may_still_print_with_rich(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.parametrize("disabled", [False, True])
 def test_a_page_cannot_publish_the_server(disabled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    hush()
+    silence_viser()
     wishes: queue.Queue[str] = queue.Queue()
     server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
     monkeypatch.setattr(server, "request_share_url", lambda: wishes.put("publish"))

@@ -25,8 +25,8 @@ from turgor import shapes
 from turgor.errors import MeshError
 from turgor.scene import Gas, Scene
 from turgor.simulation.simulation import Simulation
-from turgor.viewer.server.inner import open_server
-from turgor.viewer.server.uploads import MAX_UPLOAD_BYTES, MAX_VERTICES, limit_uploads, read_mesh, shown_name
+from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES, MAX_VERTICES, limit_uploads, read_mesh, shown_name
+from turgor.viewer.server.viser_server import open_server
 
 pytestmark = pytest.mark.req("X8")
 LIMIT = 1_000_000  # bytes
@@ -374,7 +374,7 @@ def test_a_small_file_cannot_ask_for_any_amount_of_memory() -> None:
 
 
 def test_the_temporary_folder_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
-    from turgor.viewer.server import uploads
+    from turgor.viewer.server import upload_limits as uploads
 
     seen = []
     original = uploads.read

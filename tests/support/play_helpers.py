@@ -12,7 +12,7 @@ import viser
 from websockets.sync.client import ClientConnection, connect
 
 from turgor.viewer.server.gate import Gate
-from turgor.viewer.server.inner import only_through_gate, open_server
+from turgor.viewer.server.viser_server import only_through_gate, open_server
 
 PROTOCOL = f"viser-v{viser.__version__}"
 

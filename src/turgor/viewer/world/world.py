@@ -146,7 +146,7 @@ class World:
                 break
         return done
 
-    def keep_lively(self, seconds: float) -> None:
+    def adapt_frame_length(self, seconds: float) -> None:
         """A frame took this long. A world that is slower than real time is shown in shorter steps of its time.
 
         So a hand is followed, and the page moves, some 20 times a second, whatever the size of the scene.

@@ -11,12 +11,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from turgor.viewer.server.admission import PASSWORD_HEADER
-from turgor.viewer.server.uploads import disable_sharing
+from turgor.viewer.server.upload_limits import disable_sharing
 
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["hush", "only_through_gate", "open_server"]
+__all__ = ["only_through_gate", "open_server", "silence_viser"]
 
 POLICY_VIOLATION = 1008  # WebSocket close code
 
@@ -25,13 +25,13 @@ def open_server(label: str | None = None) -> viser.ViserServer:
     """A viser server on a port of the system's choice, reachable from this machine only. It still needs its gate."""
     import viser
 
-    hush()
+    silence_viser()
     server = viser.ViserServer(host="127.0.0.1", port=0, label=label, verbose=False)
     disable_sharing(server)
     return server
 
 
-def hush() -> None:
+def silence_viser() -> None:
     """Keeps viser from printing (address, version mismatch, "Server stopped"); others print with rich as before.
 
     Also keeps a page that sends nonsense from filling the terminal with tracebacks of the websockets package.

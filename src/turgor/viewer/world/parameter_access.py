@@ -78,7 +78,7 @@ def has_gas(world: World, name: str) -> bool:
     return isinstance(thing, SoftBody) and thing.gas is not None
 
 
-def is_skin(world: World, name: str) -> bool:
+def has_springs(world: World, name: str) -> bool:
     return isinstance(world.scene[name], Body)
 
 

@@ -17,9 +17,9 @@ from turgor import gallery, shapes
 from turgor.errors import SceneError
 from turgor.scene.data import SoftBody
 from turgor.viewer.page.playground import Playground
-from turgor.viewer.page.tabs import order
-from turgor.viewer.page.tabs.add import HandsPanel
-from turgor.viewer.world.newcomers import FLAT, SOLID, add_shape, common_size, made
+from turgor.viewer.page.tabs import all_tabs
+from turgor.viewer.page.tabs.add import AddTab
+from turgor.viewer.world.added_bodies import FLAT, SOLID, add_shape, common_size, made
 from turgor.viewer.world.world import World
 
 pytestmark = pytest.mark.req("A9", "X8")
@@ -93,18 +93,18 @@ def test_a_letter_is_one_letter() -> None:
 
 @pytest.fixture
 def playground(monkeypatch: pytest.MonkeyPatch) -> Iterator[Playground]:
-    monkeypatch.setattr(order, "TABS", (("Hands", HandsPanel),))
+    monkeypatch.setattr(all_tabs, "TABS", (("Hands", AddTab),))
     with Playground(gallery.load("hanging-ball"), port=0) as one:
-        assert until(lambda: one.stage is not None)
+        assert until(lambda: one.shown[0] == one.world.version)
         yield one
 
 
 def click(playground: Playground, name: str, vertex: int, modifier: str | None) -> None:
-    playground.do(lambda: [listen(name, vertex, modifier) for listen in playground.hands._listeners])
+    playground.do(playground.pointers.click, name, vertex, modifier)
 
 
 def test_shift_click_pins_and_frees_a_point(playground: Playground) -> None:
-    panel, world = playground.panels[0], playground.world
+    panel, world = playground.tabs[0], playground.world
     (top,) = world.scene["ball"].pinned.tolist()  # type: ignore[union-attr]
     lowest = int(world.sim["ball"].positions[:, 2].argmin())
     click(playground, "ball", lowest, "shift")
@@ -122,7 +122,7 @@ def test_shift_click_pins_and_frees_a_point(playground: Playground) -> None:
 
 
 def test_add_and_upload_in_a_browser(playground: Playground, tmp_path: Path) -> None:
-    panel: Any = playground.panels[0]
+    panel: Any = playground.tabs[0]
     world = playground.world
     good, shell = tmp_path / "good.obj", trimesh.creation.icosphere(subdivisions=2, radius=30.0)
     shell.export(good)
