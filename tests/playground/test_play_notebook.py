@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import turgor
-from common.chromium import chromium
+from common.chromium import ask, chromium
 from turgor import gallery
 
 pytestmark = pytest.mark.req("X8")
@@ -46,6 +46,23 @@ def test_the_inline_view_shows_what_the_notebook_does():
     again = sim.show()
     assert again is not view
     again.close()
+
+
+def test_a_change_on_the_page_reaches_the_simulation_of_the_notebook():
+    """What rebuilds the simulation leaves the user's object the running one, with what it was made with."""
+    sim = turgor.Simulation(gallery.load("drop-2d"), solver="rk4", ledger=True)
+    ball, view = sim[sim.names[0]], sim.show()
+    world = view.playground.world
+    try:
+        ask(view.playground, world.pin, ball.name, 3)
+        assert world.sim is sim
+        assert (sim.solver, sim.ledger) == ("rk4", True)
+        place = ball.positions[3]
+        sim.run(0.2)
+        np.testing.assert_allclose(ball.positions[3], place, atol=1e-6)
+        assert sim.show() is view
+    finally:
+        view.close()
 
 
 def test_stepping_from_outside_does_not_disturb_the_physics():

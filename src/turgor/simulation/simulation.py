@@ -7,6 +7,7 @@ import math
 import os
 import threading
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +31,7 @@ from turgor.scene.validate import did_you_mean
 from turgor.simulation import save, snapshot
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import failure_of
+from turgor.simulation.rebuild import fresh, rebound, rebuilt
 from turgor.simulation.settle import settle
 from turgor.simulation.step.frame import Step
 from turgor.simulation.views import grab
@@ -374,6 +376,30 @@ class Simulation:
         self._forces = None
         if moved and self._step.touch is not None:
             self._step.touch.forget()
+
+    def rebuild(
+        self, scene: Scene | None = None, *, settings: Settings | None = None, ledger: bool | None = None,
+        restart: bool = False,
+    ) -> None:  # fmt: skip
+        """Go on with another description or other settings, from the present state or (`restart`) from the beginning.
+
+        What is left out stays as it is: also device, worlds and assembly. Bodies that both descriptions have are
+        matched by name; views and contact listeners stay valid. If it cannot be built, nothing has changed.
+        """
+        make = fresh if restart else rebuilt
+        with self._turn:
+            new = make(self, self.scene if scene is None else scene, settings=settings, ledger=ledger)
+            new.prepare()
+            self._adopt(new)
+
+    def _adopt(self, other: Simulation) -> None:
+        """Become `other`, so that what a user holds of this simulation stays valid."""
+        past, held = copy(self), {**self._views, **self.walls}
+        for view in held.values():
+            rebound(view, past)  # the view of a body that is gone shows its last state
+        vars(self).update(vars(other), _listeners=self._listeners, _turn=self._turn)
+        self._views = {name: rebound(view, self, held.get(name)) for name, view in other._views.items()}
+        self.walls = {name: rebound(view, self, held.get(name)) for name, view in other.walls.items()}
 
     # for sinks ------------------------------------------------------------------------------------------------------
 

@@ -60,7 +60,7 @@ class Playground:
         path: Path | None = None,
         playing: bool = True,
     ) -> None:
-        self.world = World.of(scene) if isinstance(scene, Simulation) else World(scene, device)
+        self.world = World(scene, device)
         self.world.playing = playing
         self.rates = Rates()
         self.replaying = False  # a recording is shown: the world waits and is not streamed

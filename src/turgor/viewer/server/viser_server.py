@@ -1,7 +1,4 @@
-"""The viser server behind the gate: on loopback, silent, without viser's tunnel to the internet.
-
-viser has no public way to any of this; what is used of its inside is in this file and in `uploads.py`.
-"""
+"""The viser server behind the gate: on loopback, silent, without viser's tunnel to the internet."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from turgor.viewer.server.admission import PASSWORD_HEADER
-from turgor.viewer.server.upload_limits import disable_sharing
+from turgor.viewer.server.viser_private import disable_sharing, on_first_contact
 
 if TYPE_CHECKING:
     import viser
@@ -56,12 +53,10 @@ def only_through_gate(server: viser.ViserServer, password: str) -> None:
 
     Call it before the first page connects, and before other on_client_connect callbacks are set.
     """
-    inner = server._websock_server
 
-    async def check(connection: Any) -> None:
-        socket = inner._live_connections[connection.client_id]
+    async def check(socket: Any) -> None:
         given = socket.request.headers.get(PASSWORD_HEADER, "") if socket.request is not None else ""
         if not hmac.compare_digest(given.encode("utf-8", "replace"), password.encode("utf-8")):
             await socket.close(POLICY_VIOLATION, "not through the gate")
 
-    inner._client_connect_cb.insert(0, check)
+    on_first_contact(server, check)

@@ -8,7 +8,8 @@ from turgor.errors import MeshError, SceneError, TurgorError
 from turgor.scene.data import Body
 from turgor.shapes import Report, Shape
 from turgor.viewer.page.selection import ALL
-from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES, read_mesh
+from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES
+from turgor.viewer.server.uploaded_mesh import read_mesh
 from turgor.viewer.world.added_bodies import FLAT, SOLID, add_shape, common_size, is_fine, made
 from turgor.viewer.world.parameter_access import Span
 

@@ -38,7 +38,9 @@ class PlotsTab:
         self._plots: dict[str, Any] = {}
         self._boxes["energy"] = gui.add_checkbox("Energy", True)
         self._losses = gui.add_checkbox(
-            "with losses and work", False, hint="Sums up what damping takes and hands put in; it is slower."
+            "with losses and work",
+            playground.world.ledger,
+            hint="Sums up what damping takes and hands put in; it is slower.",
         )
         self._plots["energy"] = self._add_plot(_options("time (s)", ("J", ENERGIES)))
         self._plots["ledger"] = self._add_plot(_options("time (s)", ("J", (*ENERGIES, *LOSSES))))
