@@ -18,11 +18,11 @@ from support.playgrounds import balls
 from support.waiting import until
 from turgor import gallery
 from turgor.viewer.page.playground import Playground
-from turgor.viewer.page.tabs.add import HandsPanel
-from turgor.viewer.page.tabs.change import ChangePanel
-from turgor.viewer.page.tabs.plots import PlotsPanel
+from turgor.viewer.page.tabs.add import AddTab
+from turgor.viewer.page.tabs.change import ChangeTab
+from turgor.viewer.page.tabs.plots import PlotsTab
 from turgor.viewer.world.parameters import PARAMETERS, Parameter
-from turgor.viewer.world.series import ENERGIES
+from turgor.viewer.world.time_series import ENERGIES
 
 OpenPlayground = Callable[..., Playground]
 OpenTab = Callable[..., Page]
@@ -31,9 +31,9 @@ PATIENCE = 60.0  # s: software draws the page, and the machine may be busy
 
 @pytest.mark.req("D8", "X8")
 def test_sliders_in_a_browser_change_the_simulation(open_playground: OpenPlayground, open_tab: OpenTab) -> None:
-    playground = open_playground("five-balls", Change=ChangePanel)
-    until(lambda: playground.panels[0].control("gauge").visible)  # type: ignore[attr-defined]
-    world, panel = playground.world, playground.panels[0]
+    playground = open_playground("five-balls", Change=ChangeTab)
+    until(lambda: playground.tabs[0].control("gauge").visible)  # type: ignore[attr-defined]
+    world, panel = playground.world, playground.tabs[0]
     gravity: Parameter = next(entry for entry in PARAMETERS if entry.key == "gravity")  # type: ignore[assignment]
     page = open_tab(playground.url, height=900)
 
@@ -59,8 +59,8 @@ def test_sliders_in_a_browser_change_the_simulation(open_playground: OpenPlaygro
 
 @pytest.mark.req("D8", "X8")
 def test_plots_in_a_browser(open_playground: OpenPlayground, open_tab: OpenTab) -> None:
-    playground = open_playground("hanging-ball", Plots=PlotsPanel)
-    panel: Any = playground.panels[0]
+    playground = open_playground("hanging-ball", Plots=PlotsTab)
+    panel: Any = playground.tabs[0]
     page = open_tab(playground.url)
     page.locator(".uplot").nth(1).wait_for(timeout=60_000)
     assert page.locator(".uplot").count() == 2  # energy, volume and pressure
@@ -86,9 +86,9 @@ def test_plots_in_a_browser(open_playground: OpenPlayground, open_tab: OpenTab) 
 
 @pytest.mark.req("A9", "X8")
 def test_add_and_upload_in_a_browser(open_playground: OpenPlayground, open_tab: OpenTab, tmp_path: Path) -> None:
-    playground = open_playground("hanging-ball", Hands=HandsPanel)
-    until(lambda: playground.stage is not None)
-    panel: Any = playground.panels[0]
+    playground = open_playground("hanging-ball", Hands=AddTab)
+    until(lambda: playground.shown[0] == playground.world.version)
+    panel: Any = playground.tabs[0]
     world = playground.world
     good, shell = tmp_path / "good.obj", trimesh.creation.icosphere(subdivisions=2, radius=30.0)
     shell.export(good)

@@ -95,7 +95,7 @@ def enter(visitor: Visitor, scene: Scene) -> None:
     """Show a scene, and wait until the page has its camera on it and draws it."""
     playground = visitor.playground
     ask(playground, playground.open, scene)
-    visitor.wait(lambda: playground._shown[0] == playground.world.version, "the new stage")
+    visitor.wait(lambda: playground.shown[0] == playground.world.version, "the new nodes")
     visitor.settled()
     visitor.wait(lambda: colourful(visitor.picture()) > 0.002, f"{scene.name} to be seen")
 
@@ -362,8 +362,8 @@ def test_every_gallery_scene_opens_from_the_dropdown(visitor: Visitor, name: str
     visitor.choose("Scene", name)
     visitor.wait(lambda: playground.world.scene.name == name, "the scene to be opened")
     visitor.page.get_by_text(playground.world.scene.description).wait_for()
-    updates = playground.meter.all_updates
-    visitor.wait(lambda: playground.world.sim.time > 0 and playground.meter.all_updates > updates + 2, "frames")
+    updates = playground.rates.all_updates
+    visitor.wait(lambda: playground.world.sim.time > 0 and playground.rates.all_updates > updates + 2, "frames")
     if name in PICTURED:
         visitor.wait(lambda: colourful(visitor.picture()) > 0.002, "something to be seen")
     positions = ask(playground, lambda: np.array(playground.world.frame().positions))

@@ -14,7 +14,7 @@ from support.waiting import until
 from turgor import gallery, shapes
 from turgor.errors import SceneError, UnstableError
 from turgor.viewer.page.playground import Playground
-from turgor.viewer.page.tabs.change import ChangePanel
+from turgor.viewer.page.tabs.change import ChangeTab
 from turgor.viewer.world.parameters import CHOICES, ENTRIES, PARAMETERS, Choice, set_for, span_for, subjects
 from turgor.viewer.world.world import World
 
@@ -284,13 +284,13 @@ def test_the_scene_file_has_the_new_values_and_runs() -> None:
 
 @pytest.fixture
 def playground(open_playground: Callable[..., Playground]) -> Playground:
-    opened = open_playground("five-balls", Change=ChangePanel)
-    until(lambda: opened.panels[0].control("gauge").visible)  # type: ignore[attr-defined]
+    opened = open_playground("five-balls", Change=ChangeTab)
+    until(lambda: opened.tabs[0].control("gauge").visible)  # type: ignore[attr-defined]
     return opened
 
 
 def test_only_the_latest_value_of_a_drag_is_applied(playground: Playground, monkeypatch: pytest.MonkeyPatch) -> None:
-    panel: Any = playground.panels[0]
+    panel: Any = playground.tabs[0]
     go, changes = threading.Event(), []
     change = playground.world.change
     monkeypatch.setattr(playground.world, "change", lambda *each: (changes.append(each), change(*each)))
@@ -305,7 +305,7 @@ def test_only_the_latest_value_of_a_drag_is_applied(playground: Playground, monk
 
 
 def test_values_beyond_the_range_are_cut_and_linked_controls_follow(playground: Playground) -> None:
-    panel: Any = playground.panels[0]
+    panel: Any = playground.tabs[0]
     panel._note("gauge", 1e9)
     assert until(lambda: playground.world.scene["red"].gas.gauge == 480.0)  # type: ignore[union-attr]
     assert until(lambda: panel.control("gauge").value == 480.0)
@@ -314,8 +314,8 @@ def test_values_beyond_the_range_are_cut_and_linked_controls_follow(playground: 
 
 @pytest.mark.req("A9")
 def test_a_click_selects_and_the_sliders_are_that_body_s(playground: Playground) -> None:
-    panel: Any = playground.panels[0]
-    playground.do(lambda: [listen("blue", 3, None) for listen in playground.hands._listeners])
+    panel: Any = playground.tabs[0]
+    playground.do(playground.pointers.click, "blue", 3)
     assert until(lambda: panel._body.value == "blue" and panel.control("mass").value == 1.2)
     panel._note("mass", 2.0)
     assert until(lambda: playground.world.sim["blue"].mass == pytest.approx(2.0))

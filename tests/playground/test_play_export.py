@@ -18,9 +18,9 @@ import pytest
 from support.films import film, pictures
 from support.waiting import until
 from turgor import Scene, SceneError, Simulation, gallery
+from turgor.viewer.export.downloads import file_name, scene_file
 from turgor.viewer.export.files import CancelledError, export
 from turgor.viewer.export.standalone import standalone_html
-from turgor.viewer.page.tabs.keep import file_name, scene_file
 from turgor.viewer.world.recording import Recording
 
 pytest.importorskip("imageio_ffmpeg")

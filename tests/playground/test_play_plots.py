@@ -10,8 +10,8 @@ import pytest
 
 from turgor import gallery
 from turgor.viewer.draw.diagram import diagram
-from turgor.viewer.world.meter import Meter
-from turgor.viewer.world.series import ENERGIES, Ring, Series
+from turgor.viewer.world.rates import Rates
+from turgor.viewer.world.time_series import ENERGIES, Ring, Series
 from turgor.viewer.world.world import World
 
 pytestmark = pytest.mark.req("D8", "X8")
@@ -40,7 +40,7 @@ def test_a_ring_forgets_when_time_goes_back_and_replaces_what_is_measured_again(
 
 def sampled(name: str, frames: int, body: str | None = None) -> tuple[World, Series]:
     world = World(gallery.load(name))
-    series = Series(world, Meter())
+    series = Series(world, Rates())
     series.watch(body)
     for _ in range(frames):
         world.sim.step()
@@ -64,7 +64,7 @@ def test_samples_are_the_energies_volume_and_pressure_of_the_simulation() -> Non
 
 def test_samples_are_taken_at_a_bounded_rate_and_costly_ones_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(gallery.load("five-balls"))
-    series = Series(world, Meter())
+    series = Series(world, Rates())
     measure = world.sim.energy
     monkeypatch.setattr(world.sim, "energy", lambda: (time.sleep(0.02), measure())[1])
     world.sim.step()

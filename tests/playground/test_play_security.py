@@ -19,15 +19,15 @@ import viser
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from support.play_helpers import PROTOCOL, drain, exchange, get, guarded, page, pages
+from support.play_helpers import PROTOCOL, drain, exchange, get, guarded, page
 from support.waiting import until
 from turgor.cli.play import play
 from turgor.errors import SceneError
 from turgor.viewer.server import gate as gates
 from turgor.viewer.server.admission import QUERY, Request, Rules, parse
 from turgor.viewer.server.gate import Gate, is_loopback
-from turgor.viewer.server.inner import hush
-from turgor.viewer.server.uploads import disable_sharing
+from turgor.viewer.server.viser_private import connection_count, disable_sharing
+from turgor.viewer.server.viser_server import silence_viser
 
 SECRET = re.compile(rb"root:.*:0:0|<html|<!doctype", re.IGNORECASE)  # /etc/passwd, or viser's page
 pytestmark = pytest.mark.req("X8")
@@ -306,9 +306,9 @@ def test_a_client_that_never_reads_delays_nobody() -> None:
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
             f"Sec-WebSocket-Protocol: {PROTOCOL}\r\n\r\n".encode()
         )
-        until(lambda: pages(server) == 1)
+        until(lambda: connection_count(server) == 1)
         with page(gate.port) as link:
-            until(lambda: pages(server) == 2)
+            until(lambda: connection_count(server) == 2)
             mesh = server.scene.add_mesh_simple("/mesh", np.zeros((40_000, 3), np.float32), np.zeros((1, 3), np.uint32))
             for number in range(1, 101):
                 mesh.vertices = np.full((40_000, 3), number, np.float32)
@@ -320,7 +320,7 @@ def test_a_client_that_never_reads_delays_nobody() -> None:
             assert max(waiting) < 4 * gates.BUFFER  # and what waits for the deaf one is bounded
         deaf.close()  # it vanishes, and so does what it cost
         until(lambda: not gate.fronts)
-        until(lambda: pages(server) == 0)
+        until(lambda: connection_count(server) == 0)
 
 
 def test_nonsense_is_survived_in_silence(capfd: pytest.CaptureFixture[str]) -> None:
@@ -335,15 +335,15 @@ def test_nonsense_is_survived_in_silence(capfd: pytest.CaptureFixture[str]) -> N
             link.recv(timeout=20)
         with page(gate.port) as link:
             assert link.recv(timeout=20)
-        until(lambda: pages(server) == 0)
+        until(lambda: connection_count(server) == 0)
     assert capfd.readouterr() == ("", "")
 
 
 def test_others_may_still_print_with_rich(capsys: pytest.CaptureFixture[str]) -> None:
     import rich
 
-    hush()
-    hush()
+    silence_viser()
+    silence_viser()
     rich.print("hello")
     assert capsys.readouterr().out == "hello\n"
 
@@ -353,7 +353,7 @@ def test_others_may_still_print_with_rich(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.parametrize("disabled", [False, True])
 def test_a_page_cannot_publish_the_server(disabled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    hush()
+    silence_viser()
     wishes: queue.Queue[str] = queue.Queue()
     server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
     monkeypatch.setattr(server, "request_share_url", lambda: wishes.put("publish"))

@@ -20,21 +20,20 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from support import ugly_meshes
-from support.play_helpers import PROTOCOL
+from support.play_helpers import CAMERA, PROTOCOL
 from support.waiting import until
 from turgor import shapes
 from turgor.errors import MeshError
 from turgor.scene import Gas, Scene
 from turgor.simulation.simulation import Simulation
-from turgor.viewer.server.inner import open_server
-from turgor.viewer.server.uploads import MAX_UPLOAD_BYTES, MAX_VERTICES, limit_uploads, read_mesh, shown_name
+from turgor.viewer.server import uploaded_mesh
+from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES, limit_uploads, shown_name
+from turgor.viewer.server.uploaded_mesh import MAX_VERTICES, read_mesh
+from turgor.viewer.server.viser_private import transfers
+from turgor.viewer.server.viser_server import open_server
 
 pytestmark = pytest.mark.req("X8")
 LIMIT = 1_000_000  # bytes
-CAMERA = {
-    "type": "ViewerCameraMessage", "wxyz": [1, 0, 0, 0], "position": [0, 0, 0], "fov": 1.0, "near": 0.1, "far": 10.0,
-    "image_height": 100, "image_width": 100, "look_at": [0, 0, 1], "up_direction": [0, 0, 1],
-}  # fmt: skip
 
 
 class Desk:
@@ -46,7 +45,7 @@ class Desk:
         limit_uploads(self.server, LIMIT, lambda client, sentence: self.events.put(("refused", (client, sentence))))
         self.button = self.server.gui.add_upload_button("mesh")
         self.button.on_upload(lambda event: self.events.put(("arrived", event.target.value)))
-        self.transfers = self.server.gui._current_file_upload_states
+        self.transfers = transfers(self.server)
 
     def page(self) -> Page:
         return Page(self)
@@ -375,16 +374,14 @@ def test_a_small_file_cannot_ask_for_any_amount_of_memory() -> None:
 
 
 def test_the_temporary_folder_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
-    from turgor.viewer.server import uploads
-
     seen = []
-    original = uploads.read
+    original = uploaded_mesh.read
 
     def look(path: Path) -> Any:
         seen.append((os.stat(path.parent).st_mode & 0o777, path))
         return original(path)
 
-    monkeypatch.setattr(uploads, "read", look)
+    monkeypatch.setattr(uploaded_mesh, "read", look)
     read_mesh("../a.obj", obj(shapes.box()))
     ((mode, path),) = seen
     assert mode == 0o700

@@ -14,10 +14,10 @@ from support.waiting import until
 from turgor import gallery
 from turgor.viewer.draw.arrows import HEAD_LENGTH, MOST, RED, chosen_vertices, outward_normals
 from turgor.viewer.draw.color_values import BANDS, KINDS, Range, band_colors, band_of
+from turgor.viewer.draw.coordinates import upright
 from turgor.viewer.draw.legend import numbers
 from turgor.viewer.draw.overlays import CONTACT_NORMAL
-from turgor.viewer.draw.skins import upright
-from turgor.viewer.draw.stage import rgb
+from turgor.viewer.draw.scene_nodes import rgb
 from turgor.viewer.page.tabs.view import OVERLAYS, SEE_THROUGH
 
 
@@ -26,11 +26,11 @@ from turgor.viewer.page.tabs.view import OVERLAYS, SEE_THROUGH
 def test_velocity_vectors_are_red_and_begin_at_the_vertices(open_page: Any, dim: int) -> None:
     page = open_page(balls(dim))
     page.show("velocities")
-    sim, stage = page.playground.world.sim, page.playground.stage
+    sim, nodes = page.playground.world.sim, page.playground.nodes
     overlay, node = page.panel.overlays["velocities"], page.node("/overlay-velocities")
     assert len(node.points) == len(sim["left"].positions)  # what stands still has no arrow
     page.run(2)
-    long = np.linalg.norm(overlay.seconds * sim.velocities, axis=1) >= HEAD_LENGTH * stage.radius
+    long = np.linalg.norm(overlay.seconds * sim.velocities, axis=1) >= HEAD_LENGTH * nodes.radius
     assert long.any()
     seen = [0, 2] if dim == 2 else [0, 1, 2]
     start, end = node.points[:, 0][:, seen], node.points[:, 1][:, seen]
@@ -88,7 +88,7 @@ def test_bands_hold_every_face_exactly_once(open_page: Any, by: str) -> None:
                 assert key not in found
                 found[key] = band
     assert found == wanted
-    assert not any(node.handle.visible for node in page.playground.stage.nodes)
+    assert not any(node.handle.visible for node in page.playground.nodes.bodies)
 
 
 def test_a_body_at_rest_is_in_the_lowest_band(open_page: Any) -> None:
@@ -133,11 +133,11 @@ def test_pressure_is_the_colour_of_the_body(open_page: Any, dim: int) -> None:
     painter, sim = page.panel.painter, page.playground.world.sim
     gauge = painter.measure.gauge(sim.frame())
     np.testing.assert_allclose(gauge, [sim["left"].gauge_pressure, sim["right"].gauge_pressure], rtol=1e-4)
-    colors = {node.names[0]: np.array(node.handle.color, int) for node in page.playground.stage.nodes}
+    colors = {node.names[0]: np.array(node.handle.color, int) for node in page.playground.nodes.bodies}
     assert colors["left"][2] > colors["left"][0] + 80  # 50 Pa: blue
     assert colors["right"][0] > colors["right"][2] + 80  # 150 Pa: red
     page.set(page.panel.color_by, "Body colour")
-    for node in page.playground.stage.nodes:
+    for node in page.playground.nodes.bodies:
         assert tuple(node.handle.color) == rgb((0.6, 0.6, 0.62))
         assert node.handle.visible
     assert not page.panel.legend.visible
@@ -212,7 +212,7 @@ def test_contact_points_are_those_of_the_simulation(open_page: Any, name: str) -
     while not sim.contacts().count:
         page.run(1)
     page.show("contacts")
-    found, radius = sim.contacts(), page.playground.stage.radius
+    found, radius = sim.contacts(), page.playground.nodes.radius
     seen = [0, 2] if page.playground.world.scene.dim == 2 else [0, 1, 2]
     np.testing.assert_allclose(page.node("/overlay-contacts").points[:, seen], found.points, atol=1e-5)
     normals = page.node("/overlay-contact-normals").points[:, :, seen]
@@ -274,7 +274,7 @@ def test_turned_off_leaves_nothing(open_page: Any) -> None:
         page.show(key, False)
     page.set(page.panel.color_by, "Body colour")
     assert not page.nodes()
-    assert all(node.handle.visible for node in page.playground.stage.nodes)
+    assert all(node.handle.visible for node in page.playground.nodes.bodies)
 
 
 def test_everything_lives_on_through_other_scenes(open_page: Any) -> None:
@@ -300,20 +300,20 @@ def test_everything_lives_on_through_other_scenes(open_page: Any) -> None:
 def test_wireframe_see_through_shadows_and_texture(open_page: Any) -> None:
     page = open_page("flag")
     panel, playground = page.panel, page.playground
-    painted = len(playground.stage.nodes)
+    painted = len(playground.nodes.bodies)
     assert painted > 1
     panel.texture.value = False
-    until(lambda: len(playground.stage.nodes) == 1)
+    until(lambda: len(playground.nodes.bodies) == 1)
     panel.texture.value = True
-    until(lambda: len(playground.stage.nodes) == painted)
+    until(lambda: len(playground.nodes.bodies) == painted)
     page.set(panel.wireframe, True)
-    assert all(node.handle.wireframe for node in playground.stage.nodes)
+    assert all(node.handle.wireframe for node in playground.nodes.bodies)
     page.set(panel.wireframe, False)
     page.do(panel._flip, panel.toggles["contacts"])
     assert panel.see_through.value
-    assert all(node.handle.opacity == SEE_THROUGH for node in playground.stage.nodes)
+    assert all(node.handle.opacity == SEE_THROUGH for node in playground.nodes.bodies)
     page.set(panel.see_through, False)
-    assert all(node.handle.opacity is None for node in playground.stage.nodes)
+    assert all(node.handle.opacity is None for node in playground.nodes.bodies)
     page.set(panel.color_by, "Stretch")
     page.set(panel.wireframe, True)
     assert all(handle.wireframe for handle in panel.painter.bands.values())

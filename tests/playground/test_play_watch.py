@@ -10,7 +10,7 @@ import pytest
 from turgor import shapes
 from turgor.errors import SceneError
 from turgor.scene import Scene
-from turgor.viewer.world.watch import SETTLE, Watch, files_of
+from turgor.viewer.world.file_watch import SETTLE, FileWatch, files_of
 
 pytestmark = pytest.mark.req("X8")
 
@@ -31,7 +31,7 @@ class Case:
     def __init__(self, folder: Path) -> None:
         self.path, self.clock, self.told = folder / "scene.toml", Clock(), 0
         self.path.write_text("one")
-        self.watch = Watch(self.path, self.changed, self.clock)
+        self.watch = FileWatch(self.path, self.changed, self.clock)
 
     def changed(self) -> None:
         self.told += 1
@@ -103,7 +103,7 @@ def test_a_missing_file_is_no_news(case: Case) -> None:
 def test_a_folder_or_a_file_that_never_was(tmp_path: Path) -> None:
     told: list[int] = []
     clock = Clock()
-    watch = Watch(tmp_path / "none.toml", lambda: told.append(1), clock)
+    watch = FileWatch(tmp_path / "none.toml", lambda: told.append(1), clock)
     assert not watch.poll()
     (tmp_path / "none.toml").write_text("now")
     watch.poll()

@@ -11,9 +11,14 @@ import viser
 from websockets.sync.client import ClientConnection, connect
 
 from turgor.viewer.server.gate import Gate
-from turgor.viewer.server.inner import only_through_gate, open_server
+from turgor.viewer.server.viser_server import only_through_gate, open_server
 
 PROTOCOL = f"viser-v{viser.__version__}"
+# What a page sends first: viser counts it as a client from then on.
+CAMERA = {
+    "type": "ViewerCameraMessage", "wxyz": [1, 0, 0, 0], "position": [0, 0, 0], "fov": 1.0, "near": 0.1, "far": 10.0,
+    "image_height": 100, "image_width": 100, "look_at": [0, 0, 1], "up_direction": [0, 0, 1],
+}  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -59,8 +64,3 @@ def drain(link: ClientConnection) -> None:
     """Reads until the connection ends, which raises."""
     while True:
         link.recv(timeout=20)
-
-
-def pages(server: viser.ViserServer) -> int:
-    """How many WebSockets the server has."""
-    return len(server._websock_server._live_connections)

@@ -15,20 +15,20 @@ import turgor
 from support.waiting import until
 from turgor import gallery
 from turgor.viewer.page.playground import Playground
-from turgor.viewer.page.tabs import order
-from turgor.viewer.page.tabs.keep import KeepPanel
-from turgor.viewer.page.tabs.view import ViewPanel
+from turgor.viewer.page.tabs import all_tabs
+from turgor.viewer.page.tabs.keep import KeepTab
+from turgor.viewer.page.tabs.view import ViewTab
 
 SECONDS = 60.0  # to wait for what must come; the machine may be busy
 
 
 @pytest.fixture
 def open_playground(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Playground]]:
-    """Opens a gallery scene in a playground with these tabs only, as `open_playground("drop", View=ViewPanel)`."""
+    """Opens a gallery scene in a playground with these tabs only, as `open_playground("drop", View=ViewTab)`."""
     with contextlib.ExitStack() as stack:
 
         def enter(name: str, **tabs: Any) -> Playground:
-            monkeypatch.setattr(order, "TABS", tuple(tabs.items()))
+            monkeypatch.setattr(all_tabs, "TABS", tuple(tabs.items()))
             return stack.enter_context(Playground(gallery.load(name), port=0))
 
         yield enter
@@ -39,7 +39,7 @@ class ViewPage:
 
     def __init__(self, scene: turgor.Scene) -> None:
         self.playground = Playground(scene, port=0)
-        self.panel = next(panel for panel in self.playground.panels if isinstance(panel, ViewPanel))
+        self.panel = next(panel for panel in self.playground.tabs if isinstance(panel, ViewTab))
         self.playground.world.playing = False
         self.do(self.playground.world.reset)
 
@@ -81,7 +81,7 @@ class ViewPage:
 @pytest.fixture
 def open_page(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any], ViewPage]]:
     """Opens a scene, or a scene of the gallery, with the tab "View"."""
-    monkeypatch.setattr(order, "TABS", (("View", ViewPanel),))
+    monkeypatch.setattr(all_tabs, "TABS", (("View", ViewTab),))
     opened: list[ViewPage] = []
 
     def make(scene: Any) -> ViewPage:
@@ -94,13 +94,13 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any], ViewP
 
 
 @pytest.fixture
-def keeping() -> Iterator[tuple[Playground, KeepPanel]]:
+def keeping() -> Iterator[tuple[Playground, KeepTab]]:
     """A playground with its Keep panel."""
     with Playground(gallery.load("drop-2d"), port=0) as opened:
-        panel = next((panel for panel in opened.panels if isinstance(panel, KeepPanel)), None)
+        panel = next((panel for panel in opened.tabs if isinstance(panel, KeepTab)), None)
         if panel is None:
             with opened.server.gui.add_folder("Keep"):
-                panel = KeepPanel(opened)
+                panel = KeepTab(opened)
         yield opened, panel
         panel.close()
 

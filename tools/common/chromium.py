@@ -15,7 +15,7 @@ import numpy.typing as npt
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
-from turgor.viewer.draw.skins import upright
+from turgor.viewer.draw.coordinates import upright
 from turgor.viewer.page import playground as playground_module
 from turgor.viewer.page.playground import Playground
 

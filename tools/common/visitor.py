@@ -22,7 +22,7 @@ from common.chromium import Visitor, ask, listen
 from turgor import gallery
 from turgor.output.frame import Frame
 from turgor.viewer.page.playground import Playground
-from turgor.viewer.page.tabs.keep import KeepPanel
+from turgor.viewer.page.tabs.keep import KeepTab
 
 __all__ = ["Report", "soak"]
 
@@ -299,7 +299,7 @@ class _Soaker:
     def sample(self, seconds: float) -> None:
         """Memory, and all positions of now."""
         gc.collect()
-        recordings = [panel.recording for panel in self.playground.panels if isinstance(panel, KeepPanel)]
+        recordings = [tab.recording for tab in self.playground.tabs if isinstance(tab, KeepTab)]
         recorded = sum(recording.nbytes for recording in recordings if recording is not None)  # has a limit of its own
         self.report.memory.append((seconds, resident_bytes() - recorded, sys.getallocatedblocks()))
         ask(self.playground, lambda: self._look(self.playground.world.frame()))

@@ -74,11 +74,11 @@ def _measured(scene: Scene, client: list[str]) -> dict[str, float]:
         if not reader.stdout.readline():
             raise RuntimeError("the benchmark's client did not start")
         time.sleep(WARM_UP)
-        meter, start, processor = page.meter, time.perf_counter(), time.process_time()
-        frames, updates, begin = meter.all_frames, meter.all_updates, page.world.sim.time
+        rates, start, processor = page.rates, time.perf_counter(), time.process_time()
+        frames, updates, begin = rates.all_frames, rates.all_updates, page.world.sim.time
         time.sleep(SECONDS)
         wall = time.perf_counter() - start
-        frames, updates = meter.all_frames - frames, meter.all_updates - updates
+        frames, updates = rates.all_frames - frames, rates.all_updates - updates
         used = time.process_time() - processor
         return {
             "vertices": page.world.sim.vertices,

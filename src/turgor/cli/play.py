@@ -60,9 +60,9 @@ def play(
     chosen: Scene = load_scene(scene)
     path = None if scene in gallery.names() else Path(scene)
     from turgor.viewer.page.playground import Playground
-    from turgor.viewer.server.inner import hush
+    from turgor.viewer.server.viser_server import silence_viser
 
-    hush()
+    silence_viser()
     with Playground(chosen, host=host, port=port, device=device, path=path) as playground:
         try:
             print(f"turgor play: {playground.url}  (Ctrl-C ends)", flush=True)

@@ -34,3 +34,7 @@ class RunSettings(Settings):
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of `turgor.Simulation` that make a simulation with these settings."""
         return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "seconds"}
+
+    def of_scene(self) -> Settings:
+        """The part that a scene describes."""
+        return Settings(**{entry.name: getattr(self, entry.name) for entry in fields(Settings)})

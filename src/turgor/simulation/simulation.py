@@ -7,8 +7,9 @@ import math
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +26,11 @@ from turgor.output.frame import Frame, Layout
 from turgor.output.progress import Progress, shown
 from turgor.output.sinks import Record, as_list, opened
 from turgor.scene.scene import Scene
-from turgor.scene.settings import Contact, Precision, Solver
+from turgor.scene.settings import Contact, Precision, Settings, Solver
 from turgor.simulation import save, snapshot
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import ensure_fine
+from turgor.simulation.rebuild import fresh, rebound, rebuilt
 from turgor.simulation.settings import Assembly, RunSettings
 from turgor.simulation.settle import settle
 from turgor.simulation.step.frame import Step
@@ -352,6 +354,31 @@ class Simulation:
             raise SceneError(f"{name} must be finite, got {value!r}")
         array.assign(np.ascontiguousarray(table, self.model.numbers.dtype))
         self.engine.changed(moved=False)
+
+    def rebuild(
+        self, scene: Scene | None = None, *, settings: Settings | None = None, ledger: bool | None = None,
+        restart: bool = False,
+    ) -> None:  # fmt: skip
+        """Go on with another description or other settings, from the present state or (`restart`) from the beginning.
+
+        What is left out stays as it is: also device, worlds and assembly. Bodies that both descriptions have are
+        matched by name; views and contact listeners stay valid. If it cannot be built, nothing has changed.
+        """
+        make = fresh if restart else rebuilt
+        with self._turn:
+            new = make(self, self.scene if scene is None else scene, settings=settings, ledger=ledger)
+            new.prepare()
+            self._adopt(new)
+
+    def _adopt(self, other: Simulation) -> None:
+        """Become `other`, so that what a user holds of this simulation stays valid."""
+        past, held = copy(self), {**self._views, **self.walls}
+        for view in held.values():
+            rebound(view, past)  # the view of a body that is gone shows its last state
+        vars(self).update(vars(other), _listeners=self._listeners, _turn=self._turn)
+        for views in cast(list[Named[Any]], [self.bodies, self.rigid_bodies, self.walls, self._views]):
+            for name, view in views.items():
+                views[name] = rebound(view, self, held.get(name))
 
     # for sinks ------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -127,3 +129,120 @@ def test_frames_of_rigid_bodies_are_what_their_views_say():
         part = slice(body.start, body.start + body.count)
         np.testing.assert_allclose(frame.positions[part], sim[body.name].positions, atol=1e-9)
         np.testing.assert_allclose(frame.velocities[part], sim[body.name].velocities, atol=1e-9)
+
+
+# the settings and objects that a rebuild keeps --------------------------------------------------------------------
+
+
+def double_ball(**options):
+    scene = turgor.Scene()
+    scene.add_ground()
+    scene.add_soft_body(
+        turgor.shapes.icosphere(radius=0.5), name="ball", at=(0, 0, 1), springs=turgor.Springs(stiffness=150.0),
+        gas=turgor.Gas.at(gauge=200.0, ambient=1000.0, temperature=293.15),
+    )  # fmt: skip
+    return turgor.Simulation(scene, **options)
+
+
+GIVEN = {
+    "solver": "rk4", "fps": 120.0, "substeps": 24, "contact": "none", "precision": "double", "max_substeps": 512,
+    "worlds": 2, "ledger": True, "assembly": "gather",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_rebuilt_simulation_has_every_setting_of_the_old_one(restart):
+    """What was given to `Simulation` and differs from the scene's own settings is not lost."""
+    sim = advanced(double_ball(**GIVEN), 2)
+    settings = sim.settings
+    scene = sim.scene.copy()
+    scene.set("ball.pins", (0,))
+    sim.rebuild(scene, restart=restart)
+    assert sim.settings == settings
+    assert {name: getattr(sim.settings, name, None) or getattr(sim, name) for name in GIVEN} == GIVEN
+    assert sim.device == "cpu"
+    assert sim["ball"].positions.shape[0] == 2
+
+
+def test_only_the_setting_that_is_meant_changes():
+    sim = advanced(double_ball(solver="rk4", fps=120), 3)
+    time, place = sim.time, sim["ball"].center
+    sim.rebuild(settings=replace(sim.settings, solver="midpoint"))
+    assert (sim.solver, sim.settings.fps) == ("midpoint", 120.0)
+    assert sim.time == time
+    np.testing.assert_allclose(sim["ball"].center, place, atol=1e-6)
+    sim.rebuild(ledger=True)
+    assert sim.ledger
+    assert sim.solver == "midpoint"
+
+
+def test_views_and_listeners_stay_those_that_the_user_holds():
+    """Added in front of it, another body shifts all indices; the view still is the ball's, and sets what runs."""
+    sim = double_ball()
+    ball, ground, events = sim["ball"], sim.walls["ground"], []
+    sim.on_contact(events.append)
+    scene = turgor.Scene(simulation=sim.scene.simulation)
+    scene.add_soft_body(turgor.shapes.icosphere(radius=0.2), name="first", at=(3, 0, 1))
+    scene.add(sim.scene["ball"])
+    scene.add(sim.scene["ground"])
+    sim.rebuild(scene)
+    assert sim["ball"] is ball
+    assert sim.walls["ground"] is ground
+    assert sim.names == ["first", "ball"]
+    assert ball.center[2] == pytest.approx(1.0, abs=1e-5)
+    ball.velocities = np.tile([0.0, 0.0, -5.0], (len(ball.positions), 1))
+    ball.stiffness = 300.0
+    ground.friction = 0.9
+    advanced(sim, 10)
+    assert ball.center[2] < 0.8
+    assert float(sim.model.stiffness.numpy()[1]) == 300.0
+    assert float(sim.model.walls.friction.numpy()[0]) == pytest.approx(0.9)
+    assert {event.first for event in events} == {"ball"}
+
+
+def test_the_view_of_a_removed_body_shows_its_last_state():
+    sim = advanced(double_ball(), 5)
+    ball, place = sim["ball"], sim["ball"].center
+    scene = turgor.Scene()
+    scene.add_soft_body(turgor.shapes.icosphere(radius=0.2), name="other", at=(3, 0, 1))
+    sim.rebuild(scene)
+    np.testing.assert_array_equal(ball.center, place)
+    with pytest.raises(SceneError, match="no body 'ball'"):
+        sim["ball"]
+
+
+def test_what_was_set_on_the_running_simulation_stays():
+    """Parameters of bodies and walls, per world too, and gravity; of a body that is described anew: the description."""
+    sim = double_ball(worlds=2)
+    ball = sim["ball"]
+    ball.stiffness, ball.temperature, ball.mass = (200.0, 400.0), 350.0, 2.0
+    sim.gravity, sim.walls["ground"].friction = (0, 0, -1.62), 0.9
+    scene = sim.scene.copy()
+    scene.set("ball.pins", (0,))
+    scene.add_rigid_body(turgor.shapes.box(), name="new", at=(4, 0, 1))
+    gas = ball.nRT
+    sim.rebuild(scene)
+    assert ball.stiffness.tolist() == [200.0, 400.0]
+    np.testing.assert_allclose(ball.temperature, 350.0)
+    np.testing.assert_allclose(ball.nRT, gas)
+    np.testing.assert_allclose(ball.mass, 2.0, rtol=1e-6)
+    np.testing.assert_allclose(sim.gravity, [[0, 0, -1.62]] * 2)
+    assert sim.walls["ground"].friction == pytest.approx(0.9)
+    changed = scene.copy()
+    changed.set("ball.springs.stiffness", 77.0)
+    sim.rebuild(changed)
+    assert ball.stiffness.tolist() == [77.0, 77.0]
+
+
+def test_a_rebuild_that_fails_changes_nothing():
+    sim = advanced(double_ball(ledger=True), 3)
+    before, scene, ball = sim.state_hash(), sim.scene, sim["ball"]
+    bad = scene.copy()
+    bad.soft_bodies.append(bad.soft_bodies[0])  # two of one name
+    with pytest.raises(SceneError, match="ball"):
+        sim.rebuild(bad, ledger=False)
+    assert sim.scene is scene
+    assert sim.ledger
+    assert sim["ball"] is ball
+    assert sim.state_hash() == before
+    sim.step()

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from turgor.output.frame import Frame, Layout
 from turgor.record.geometry import vertex_normals
 from turgor.record.look import NORMAL, Look
-from turgor.viewer.draw.overlays import Shown, in_front, lines
-from turgor.viewer.draw.stage import rgb
+from turgor.viewer.draw.coordinates import in_front
+from turgor.viewer.draw.overlays import PointsNode, lines
+from turgor.viewer.draw.scene_nodes import rgb
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
@@ -52,12 +53,11 @@ class Velocities:
     """Red arrows as long as the way in `seconds`; those that are shorter than an arrow's head are left out."""
 
     def __init__(self, playground: Playground) -> None:
-        assert playground.stage is not None
-        self._layout, self._radius = playground.stage.layout, playground.stage.radius
+        self._layout, self._radius = playground.nodes.layout, playground.nodes.radius
         self.seconds = Look().arrow_seconds(self._radius)
         self.chosen = chosen_vertices(self._layout)
         api, radius = playground.server.scene, self._radius
-        self._arrows = Shown(
+        self._arrows = PointsNode(
             lambda points: api.add_arrows(
                 "/overlay-velocities", points, RED,
                 shaft_radius=SHAFT * radius, head_radius=HEAD * radius, head_length=HEAD_LENGTH * radius,
@@ -69,7 +69,7 @@ class Velocities:
         seen = np.linalg.norm(ways, axis=1) >= HEAD_LENGTH * self._radius
         start = frame.positions[self.chosen][seen]
         ends = np.stack([start, start + ways[seen]], axis=1)
-        self._arrows.show(in_front(ends, self._layout, IN_FRONT * self._radius))
+        self._arrows.show(in_front(ends, self._layout.dim, IN_FRONT * self._radius))
 
     def close(self) -> None:
         self._arrows.close()
@@ -79,15 +79,14 @@ class Normals:
     """Thin lines along the outward normals."""
 
     def __init__(self, playground: Playground) -> None:
-        assert playground.stage is not None
-        self._layout, self._radius = playground.stage.layout, playground.stage.radius
+        self._layout, self._radius = playground.nodes.layout, playground.nodes.radius
         self._chosen = chosen_vertices(self._layout)
         self._lines = lines(playground, "/overlay-normals", rgb(NORMAL), 1.2)
 
     def show(self, frame: Frame) -> None:
         start = frame.positions[self._chosen]
         along = NORMAL_LENGTH * self._radius * outward_normals(frame.positions, self._layout)[self._chosen]
-        self._lines.show(in_front(np.stack([start, start + along], axis=1), self._layout, 0.006 * self._radius))
+        self._lines.show(in_front(np.stack([start, start + along], axis=1), self._layout.dim, 0.006 * self._radius))
 
     def close(self) -> None:
         self._lines.close()

@@ -14,7 +14,7 @@ from turgor.record.look import RAMP
 from turgor.scene.data import Body, SoftBody
 
 if TYPE_CHECKING:
-    from turgor.viewer.draw.stage import Stage
+    from turgor.viewer.draw.scene_nodes import SceneNodes
     from turgor.viewer.world.world import World
 
 __all__ = ["BANDS", "KINDS", "NONE", "Kind", "Measure", "Range", "band_colors", "band_of", "ramp"]
@@ -118,13 +118,13 @@ def _up(value: float, digits: int) -> float:
 class Measure:
     """Measures on what is drawn: the faces in 3D, the segments of the outlines in 2D."""
 
-    def __init__(self, stage: Stage, world: World) -> None:
-        self._layout, self._world = stage.layout, world
-        self.points, self.faces, self.face_body = _surface(stage)
-        if stage.layout.dim == 3:
+    def __init__(self, nodes: SceneNodes, world: World) -> None:
+        self._layout, self._world = nodes.layout, world
+        self.points, self.faces, self.face_body = _surface(nodes)
+        if nodes.layout.dim == 3:
             self.corners, self.owner = self.points[self.faces], self.face_body
         else:
-            self.corners, self.owner = _segments(stage.layout)
+            self.corners, self.owner = _segments(nodes.layout)
         self._rest = self._rest_lengths()
 
     def values(self, name: str, frame: Frame) -> FloatArray:
@@ -178,15 +178,15 @@ def _segments(layout: Layout) -> tuple[IntArray, IntArray]:
     return np.concatenate([np.zeros((0, 2), np.int64), *parts]), owner.astype(np.int64)
 
 
-def _surface(stage: Stage) -> tuple[IntArray, IntArray, IntArray]:
+def _surface(nodes: SceneNodes) -> tuple[IntArray, IntArray, IntArray]:
     """All faces of the bodies: (points,) vertex of a frame that each point is, (faces, 3) points, (faces,) body.
 
     As they are drawn, with sharp edges; a painted cloth without its paint.
     """
-    layout = stage.layout
+    layout = nodes.layout
     owner = np.repeat(np.arange(len(layout.bodies)), [body.count for body in layout.bodies])
-    parts = [(node.skin.vertices, node.skin.faces) for node in stage.nodes if node.skin.weights is None]
-    painted = {name for node in stage.nodes if node.skin.weights is not None for name in node.names}
+    parts = [(node.mesh.vertices, node.mesh.faces) for node in nodes.bodies if node.mesh.weights is None]
+    painted = {name for node in nodes.bodies if node.mesh.weights is not None for name in node.names}
     parts += [
         (np.arange(body.count) + body.start, np.asarray(body.faces, np.int64))
         for body in layout.bodies

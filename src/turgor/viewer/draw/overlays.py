@@ -15,12 +15,12 @@ import numpy.typing as npt
 from turgor.errors import SceneError
 from turgor.output.frame import Frame, Layout
 from turgor.scene.data import Body
-from turgor.viewer.draw.skins import upright
+from turgor.viewer.draw.coordinates import in_front
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
 
-__all__ = ["Bounds", "Contacts", "Overlay", "Particles", "Pins", "Shown", "in_front"]
+__all__ = ["Bounds", "Contacts", "Overlay", "Particles", "Pins", "PointsNode", "dots", "lines"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class Overlay(Protocol):
         """Take its nodes away."""
 
 
-class Shown:
+class PointsNode:
     """One node whose points are exchanged at every frame; there is none until there is something to show."""
 
     def __init__(self, make: Callable[[npt.NDArray[np.float32]], Any]) -> None:
@@ -67,30 +67,20 @@ class Shown:
             self.handle = None
 
 
-def in_front(points: npt.ArrayLike, layout: Layout, distance: float) -> FloatArray:
-    """Points of the scene in the view; those of a 2D scene are moved towards the camera by a distance (m)."""
-    points = np.asarray(points, np.float64)
-    result = upright(points)
-    if layout.dim == 2:
-        result[..., 1] -= distance
-    return result
-
-
-def dots(playground: Playground, name: str, color: tuple[int, int, int], size: float) -> Shown:
+def dots(playground: Playground, name: str, color: tuple[int, int, int], size: float) -> PointsNode:
     """Round points; size in parts of the scene's radius."""
-    assert playground.stage is not None
-    api, width = playground.server.scene, size * playground.stage.radius
-    return Shown(
+    api, width = playground.server.scene, size * playground.nodes.radius
+    return PointsNode(
         lambda points: api.add_point_cloud(
             name, points, color, point_size=width, point_shape="circle", point_shading="flat", precision="float32"
         )
     )
 
 
-def lines(playground: Playground, name: str, color: tuple[int, int, int], thickness: float) -> Shown:
+def lines(playground: Playground, name: str, color: tuple[int, int, int], thickness: float) -> PointsNode:
     """Line segments; thickness in pixels."""
     api = playground.server.scene
-    return Shown(
+    return PointsNode(
         lambda points: api.add_line_segments(name, points, color, thickness=thickness, thickness_units="screen")
     )
 
@@ -99,8 +89,7 @@ class Bounds:
     """The box along the axes, and the ball about its centre, that hold each body (Matyka & Ollila 2003, 3.5)."""
 
     def __init__(self, playground: Playground) -> None:
-        assert playground.stage is not None
-        self._layout, self._radius = playground.stage.layout, playground.stage.radius
+        self._layout, self._radius = playground.nodes.layout, playground.nodes.radius
         self._boxes = lines(playground, "/overlay-boxes", BOX_COLOR, 1.5)
         self._balls = lines(playground, "/overlay-balls", BALL_COLOR, 1.0)
         dim, self._starts = self._layout.dim, np.array([body.start for body in self._layout.bodies], np.int64)
@@ -130,8 +119,8 @@ class Bounds:
         boxes = centres[:, None, None] + half[:, None, None] * self._edges
         balls = centres[:, None, None] + radii[:, None, None, None] * self._arcs
         dim = self._layout.dim
-        self._boxes.show(in_front(boxes.reshape(-1, 2, dim), self._layout, 0.010 * self._radius))
-        self._balls.show(in_front(balls.reshape(-1, 2, dim), self._layout, 0.008 * self._radius))
+        self._boxes.show(in_front(boxes.reshape(-1, 2, dim), self._layout.dim, 0.010 * self._radius))
+        self._balls.show(in_front(balls.reshape(-1, 2, dim), self._layout.dim, 0.008 * self._radius))
 
     def close(self) -> None:
         self._boxes.close()
@@ -147,16 +136,15 @@ class Contacts:
         self._normals = lines(playground, "/overlay-contact-normals", CONTACT_COLOR, 1.5)
 
     def show(self, frame: Frame) -> None:
-        stage = self._playground.stage
-        assert stage is not None
-        points = normals = np.zeros((0, stage.layout.dim))
+        nodes = self._playground.nodes
+        points = normals = np.zeros((0, nodes.layout.dim))
         if not self._playground.replaying:
             found = self._playground.world.sim.contacts()
             here = found.worlds == 0
             points, normals = found.points[here], found.normals[here]
-        ends = np.stack([points, points + CONTACT_NORMAL * stage.radius * normals], axis=1)
-        self._points.show(in_front(points, stage.layout, 0.030 * stage.radius))
-        self._normals.show(in_front(ends, stage.layout, 0.028 * stage.radius))
+        ends = np.stack([points, points + CONTACT_NORMAL * nodes.radius * normals], axis=1)
+        self._points.show(in_front(points, nodes.layout.dim, 0.030 * nodes.radius))
+        self._normals.show(in_front(ends, nodes.layout.dim, 0.028 * nodes.radius))
 
     def close(self) -> None:
         self._points.close()
@@ -176,16 +164,15 @@ class Particles:
         return playground.world.sim.settings.contact == "particles"
 
     def show(self, frame: Frame) -> None:
-        stage, sim = self._playground.stage, self._playground.world.sim
-        assert stage is not None
-        points = np.zeros((0, stage.layout.dim))
+        nodes, sim = self._playground.nodes, self._playground.world.sim
+        points = np.zeros((0, nodes.layout.dim))
         if self.available(self._playground) and not self._playground.replaying:
             try:
                 found = sim.collision_particles()
                 points = found["position"][found["owner"] < len(sim.names)]  # of the first world
             except SceneError:  # a single body: nothing can touch
                 pass
-        self._points.show(in_front(points, stage.layout, 0.026 * stage.radius))
+        self._points.show(in_front(points, nodes.layout.dim, 0.026 * nodes.radius))
 
     def close(self) -> None:
         self._points.close()
@@ -201,13 +188,12 @@ class Pins:
         self._pinned = np.zeros(0, np.int64)
 
     def show(self, frame: Frame) -> None:
-        stage, scene = self._playground.stage, self._playground.world.scene
-        assert stage is not None
+        nodes, scene = self._playground.nodes, self._playground.world.scene
         if scene is not self._scene:
             self._scene = scene
-            self._pinned = _pinned(scene, stage.layout)
+            self._pinned = _pinned(scene, nodes.layout)
         points = frame.positions[self._pinned]
-        self._points.show(in_front(points, stage.layout, 0.030 * stage.radius))
+        self._points.show(in_front(points, nodes.layout.dim, 0.030 * nodes.radius))
 
     def close(self) -> None:
         self._points.close()

@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from turgor.output.frame import Frame
 from turgor.viewer.draw.color_values import BANDS, KINDS, Measure, Range, band_colors, band_of, ramp
-from turgor.viewer.draw.overlays import in_front
-from turgor.viewer.draw.skins import upright
-from turgor.viewer.draw.stage import rgb
+from turgor.viewer.draw.coordinates import in_front, upright
+from turgor.viewer.draw.scene_nodes import rgb
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
@@ -30,18 +29,17 @@ OUTLINE = 8.0  # pixels
 
 
 class Painter:
-    """Colours one stage by one value."""
+    """Colours the bodies of one `SceneNodes` by one value."""
 
     def __init__(self, playground: Playground, by: str) -> None:
-        assert playground.stage is not None
-        self._playground, self._stage = playground, playground.stage
+        self._playground, self._nodes = playground, playground.nodes
         self.by, self.kind = by, KINDS[by]
-        self.dim = self._stage.layout.dim
+        self.dim = self._nodes.layout.dim
         self.range = Range(self.kind)
-        self.measure = Measure(self._stage, playground.world)
-        alone = all(len(node.names) == 1 for node in self._stage.nodes)
+        self.measure = Measure(self._nodes, playground.world)
+        alone = all(len(node.names) == 1 for node in self._nodes.bodies)
         self.banded = not alone or (self.dim == 3 and by != "pressure")
-        self._index = {body.name: number for number, body in enumerate(self._stage.layout.bodies)}
+        self._index = {body.name: number for number, body in enumerate(self._nodes.layout.bodies)}
         self.bands: dict[int, Any] = {}  # band -> node; BANDS: faces that have no value
         self.grey = False  # whether something has no value
         self._outlines: Any = None
@@ -69,23 +67,23 @@ class Painter:
             handle.wireframe, handle.opacity = wireframe, opacity
 
     def close(self) -> None:
-        """The bodies look as before. Of a stage that is gone only the own nodes are taken away."""
+        """The bodies look as before. Of nodes that are gone only the own ones are taken away."""
         for handle in self.bands.values():
             handle.remove()
         self.bands.clear()
         if self._outlines is not None:
             self._outlines.remove()
             self._outlines = None
-        for node in self._stage.nodes:  # none, if it is gone
-            node.handle.color, node.handle.visible = rgb(node.skin.color), True
+        for node in self._nodes.bodies:  # none, if it is gone
+            node.handle.color, node.handle.visible = rgb(node.mesh.color), True
 
     def _color_nodes(self, colors: FloatArray) -> None:
-        for node in self._stage.nodes:
+        for node in self._nodes.bodies:
             red, green, blue = colors[self._index[node.names[0]]].tolist()
             node.handle.color = rgb((red, green, blue))
 
     def _show_bands(self, band: IntArray, points: npt.NDArray[np.float32]) -> None:
-        self._stage.set_visible(False)
+        self._nodes.set_visible(False)
         order = np.argsort(band, kind="stable")
         ends = np.searchsorted(band[order], np.arange(BANDS + 2))
         place = np.zeros(len(points), np.int64)
@@ -111,16 +109,16 @@ class Painter:
                 points,
                 faces,
                 color=rgb((red, green, blue)),
-                side="double" if any(node.skin.double for node in self._stage.nodes) else "front",
+                side="double" if any(node.mesh.double for node in self._nodes.bodies) else "front",
                 cast_shadow=solid,
                 receive_shadow=solid,
                 **self._finish,
             )
-            self._playground.hands.make_draggable(handle, tuple(self._index))
+            self._playground.pointers.make_draggable(handle, tuple(self._index))
             self.bands[number] = handle
 
     def _show_outlines(self, frame: Frame, colors: FloatArray) -> None:
-        ends = in_front(frame.positions[self.measure.corners], self._stage.layout, 0.001 * self._stage.radius)
+        ends = in_front(frame.positions[self.measure.corners], self.dim, 0.001 * self._nodes.radius)
         inks = np.repeat((255.0 * colors).round().astype(np.uint8)[:, None], 2, axis=1)
         if self._outlines is not None:
             self._outlines.points, self._outlines.colors = ends.astype(np.float32), inks

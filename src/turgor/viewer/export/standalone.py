@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from turgor.errors import SceneError
-from turgor.viewer.draw.stage import Stage, view_of
-from turgor.viewer.server.inner import only_through_gate, open_server
+from turgor.viewer.draw.camera import view_of
+from turgor.viewer.draw.scene_nodes import SceneNodes
+from turgor.viewer.server.viser_server import only_through_gate, open_server
 from turgor.viewer.world.recording import Recording
 
 if TYPE_CHECKING:
@@ -72,11 +73,11 @@ def _play(
     view = view_of(recording.layout, first)
     for name in ("position", "look_at", "fov", "near", "far"):
         setattr(server.initial_camera, name, getattr(view, name))
-    stage = Stage(server.scene, recording.layout, first, textures)
+    nodes = SceneNodes(server.scene, recording.layout, first, textures)
     serializer = server.get_scene_serializer()
     for done, number in enumerate(numbers[1:], start=1):
         serializer.insert_sleep(recording.seconds(number) - recording.seconds(numbers[done - 1]))
-        stage.show(recording.frame(number))
+        nodes.show(recording.frame(number))
         if progress is not None:
             progress(done, len(numbers))
     if len(numbers) > 1:

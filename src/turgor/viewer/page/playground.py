@@ -1,7 +1,7 @@
 """The playground: a page in the browser on which a world runs and can be touched. All clients share one world.
 
 Two threads: viser's, which talks to the browsers, and the world's, which runs the simulation, streams it and refreshes
-the panels. Everything that touches the world is handed to its thread by `do`, so nothing needs a lock. A slow client
+the controls. Everything that touches the world is handed to its thread by `do`, so nothing needs a lock. A slow client
 only misses updates: viser keeps the latest value of each mesh, not a queue.
 """
 
@@ -21,15 +21,16 @@ from turgor.errors import TurgorError, UnstableError
 from turgor.output.frame import Frame
 from turgor.scene.scene import Scene
 from turgor.simulation.simulation import Simulation
-from turgor.viewer.draw.stage import Stage, View, view_of
-from turgor.viewer.page.pointers import Hands
+from turgor.viewer.draw.camera import View, view_of
+from turgor.viewer.draw.scene_nodes import SceneNodes
+from turgor.viewer.page.pointers import Pointers
 from turgor.viewer.page.selection import Selection
-from turgor.viewer.page.tabs.order import build_panels
+from turgor.viewer.page.tabs.all_tabs import build_tabs
 from turgor.viewer.server.gate import Gate
-from turgor.viewer.server.inner import only_through_gate, open_server
-from turgor.viewer.server.uploads import MAX_UPLOAD_BYTES, limit_uploads
-from turgor.viewer.world.meter import Meter
-from turgor.viewer.world.watch import Watch, files_of
+from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES, limit_uploads
+from turgor.viewer.server.viser_server import only_through_gate, open_server
+from turgor.viewer.world.file_watch import FileWatch, files_of
+from turgor.viewer.world.rates import Rates
 from turgor.viewer.world.world import World
 
 __all__ = ["Playground"]
@@ -59,17 +60,17 @@ class Playground:
         path: Path | None = None,
         playing: bool = True,
     ) -> None:
-        self.world = World.of(scene) if isinstance(scene, Simulation) else World(scene, device)
+        self.world = World(scene, device)
         self.world.playing = playing
-        self.meter = Meter()
-        self.replaying = False  # the stage belongs to a recording: the world waits and is not streamed
+        self.rates = Rates()
+        self.replaying = False  # a recording is shown: the world waits and is not streamed
         self.textured = True  # cloth with its picture
-        self.stage: Stage | None = None
+        self._nodes: SceneNodes | None = None
         self._jobs: queue.SimpleQueue[tuple[Callable[..., Any], tuple[Any, ...]]] = queue.SimpleQueue()
         self._timers: list[list[Any]] = []  # [seconds, function, next time]
-        self._stage_listeners: list[Callable[[], None]] = []
+        self._nodes_listeners: list[Callable[[], None]] = []
         self._show_listeners: list[Callable[[Frame], None]] = []
-        self._shown = NOTHING  # state of the world that the browsers have
+        self.shown = NOTHING  # state of the world that the browsers have
         self._aim = True  # the cameras are to be set to the new scene
         self._view: View | None = None
         self._aimed = 0.0  # s, as time.time(): when a camera was last set
@@ -89,9 +90,9 @@ class Playground:
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
         self.server.gui.main_panel.dock_right()
         self.server.gui.main_panel.set_width(370)
-        self.hands = Hands(self)
+        self.pointers = Pointers(self)
         self.selection = Selection(self)
-        self.panels = build_panels(self)
+        self.tabs = build_tabs(self)
         self.every(0.2, self._keep_flat)
         self.every(0.5, self._reframe)
         if path is not None:
@@ -128,8 +129,8 @@ class Playground:
         self._closed.set()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=5.0)
-        for panel in self.panels:
-            panel.close()
+        for tab in self.tabs:
+            tab.close()
         self.gate.close()
         self.server.stop()
 
@@ -139,7 +140,13 @@ class Playground:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # for panels -------------------------------------------------------------------------------------------------------
+    # for tabs ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> SceneNodes:
+        """What the browsers show of the scene; there from the first update on."""
+        assert self._nodes is not None
+        return self._nodes
 
     def do(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Run a function on the world's thread soon. A TurgorError becomes a message on the page."""
@@ -149,9 +156,9 @@ class Playground:
         """Call a function on the world's thread at this rate."""
         self._timers.append([seconds, function, 0.0])
 
-    def on_stage(self, function: Callable[[], None]) -> None:
-        """Call a function on the world's thread whenever the bodies or walls have changed, after the stage is built."""
-        self._stage_listeners.append(function)
+    def on_new_nodes(self, function: Callable[[], None]) -> None:
+        """Call a function on the world's thread whenever there are other bodies or walls and their nodes are built."""
+        self._nodes_listeners.append(function)
 
     def on_show(self, function: Callable[[Frame], None]) -> None:
         """Call a function on the world's thread with each frame that is streamed."""
@@ -175,8 +182,8 @@ class Playground:
         self._aim = True
 
     def redraw(self) -> None:
-        """Stream the state again, and build the stage anew (on the world's thread)."""
-        self._shown = NOTHING
+        """Build all nodes again and stream the state (on the world's thread)."""
+        self.shown = NOTHING
 
     # the world's thread -----------------------------------------------------------------------------------------------
 
@@ -185,7 +192,7 @@ class Playground:
         cost = 0.0  # s: of the last update
         while not self._closed.is_set():
             self._guard(self._work)
-            if self.replaying and self._shown[0] != self.world.version:
+            if self.replaying and self.shown[0] != self.world.version:
                 self.replaying = False  # the recording is not of these bodies
             now = time.perf_counter()
             if not self.replaying:
@@ -194,7 +201,7 @@ class Playground:
             if now - shown >= max(1.0 / UPDATES - 1e-3, cost / STREAM_SHARE) and self._guard(self._update):
                 shown, cost = now, time.perf_counter() - now
             for timer in self._timers:
-                if now >= timer[2] and self._shown[0] == self.world.version:  # panels know the bodies that are there
+                if now >= timer[2] and self.shown[0] == self.world.version:  # tabs know the bodies that are there
                     timer[2] = now + timer[0]
                     self._guard(timer[1])
             self._nap(last)
@@ -231,46 +238,45 @@ class Playground:
         return None
 
     def _advance(self, seconds: float) -> None:
-        self.hands.pull()
+        self.pointers.pull()
         start = time.perf_counter()
         before = self.world.sim.time
         frames = self.world.advance(seconds)
-        self.meter.frames(frames, self.world.sim.time - before, time.perf_counter() - start)
+        self.rates.frames(frames, self.world.sim.time - before, time.perf_counter() - start)
         if frames:
-            self.world.keep_lively(self.meter.frame_seconds)
+            self.world.adapt_frame_length(self.rates.frame_seconds)
 
     def _update(self) -> bool:
         """Stream what is new; whether there was something."""
-        if self.replaying or self._shown == self.world.state:
+        if self.replaying or self.shown == self.world.state:
             return False
         state = self.world.state
         frame = self.world.frame()
         try:
             with self.server.atomic():
-                if self.stage is None or self._shown[0] != state[0]:
-                    self._build_stage(frame)
+                if self._nodes is None or self.shown[0] != state[0]:
+                    self._build_nodes(frame)
                 self.show(frame)
         finally:
-            self._shown = state  # a state that cannot be shown is not tried again and again
+            self.shown = state  # a state that cannot be shown is not tried again and again
         return True
 
     def show(self, frame: Frame) -> None:
         """Stream one frame (on the world's thread)."""
-        assert self.stage is not None
         start = time.perf_counter()
-        self.stage.show(frame)
+        self.nodes.show(frame)
         for listener in self._show_listeners:
             listener(frame)
-        self.meter.update(time.perf_counter() - start)
+        self.rates.update(time.perf_counter() - start)
 
-    def _build_stage(self, frame: Frame) -> None:
-        if self.stage is not None:
-            self.stage.close()
+    def _build_nodes(self, frame: Frame) -> None:
+        if self._nodes is not None:
+            self._nodes.close()
         layout = self.world.layout
         cloths = self.world.scene.cloths
         textures = {cloth.name: cloth.texture if self.textured else "none" for cloth in cloths}
-        self.stage = Stage(self.server.scene, layout, frame, textures, self.shadows)
-        self.hands.take_stage()
+        self._nodes = SceneNodes(self.server.scene, layout, frame, textures, self.shadows)
+        self.pointers.take_nodes()
         if self._aim:
             self._aim = False
             self._view = view_of(layout, frame)
@@ -279,7 +285,7 @@ class Playground:
             camera.fov, camera.near, camera.far = self._view.fov, self._view.near, self._view.far
             for client in self.server.get_clients().values():
                 self.aim(client)
-        for listener in self._stage_listeners:
+        for listener in self._nodes_listeners:
             listener()
 
     # clients ----------------------------------------------------------------------------------------------------------
@@ -302,7 +308,7 @@ class Playground:
         self.do(self.aim, client)
 
     def _reframe(self) -> None:
-        """A page learns the size of its picture in steps, as panels dock: aim anew while it is still arriving."""
+        """A page learns the size of its picture in steps, as the controls dock: aim anew while it is still arriving."""
         clients, now = self.server.get_clients(), time.time()
         self._welcome = {number: since for number, since in self._welcome.items() if number in clients}
         self._aspects = {number: aspect for number, aspect in self._aspects.items() if number in clients}
@@ -339,6 +345,6 @@ class Playground:
             self.open(scene)
             self.tell("Reloaded", path.name)
 
-        watch = Watch(path, reload)
+        watch = FileWatch(path, reload)
         watch.also(files_of(self.world.scene))
         self.every(0.3, watch.poll)

@@ -1,6 +1,6 @@
-"""Hands on: press and drag a body, and it follows as on a rubber band; let go, and it keeps its velocity (A9).
+"""Pointers: press and drag a body, and it follows as on a rubber band; let go, and it keeps its velocity (A9).
 
-viser tells where the pointer is on a plane through the pressed point that faces the camera, about 20 times a second.
+viser gives the pointer's position on a plane through the pressed point that faces the camera, about 20 times a second.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import numpy as np
 
 from turgor.errors import SceneError
 from turgor.scene.rigid import RigidBody
-from turgor.viewer.draw.skins import upright
+from turgor.viewer.draw.coordinates import from_view, upright
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
 
-__all__ = ["Hands"]
+__all__ = ["Pointers"]
 
 BAND_COLOR = (60, 70, 82)
 
 
-class Hands:
+class Pointers:
     """The pointers of all clients. Callbacks of viser only take notes; `pull` applies them on the world's thread."""
 
     def __init__(self, playground: Playground) -> None:
@@ -36,10 +36,9 @@ class Hands:
         """Call with (body, nearest vertex, modifier key) when a body is clicked, on the world's thread."""
         self._listeners.append(function)
 
-    def take_stage(self) -> None:
+    def take_nodes(self) -> None:
         """New nodes: make them draggable (on the world's thread)."""
-        assert self._playground.stage is not None
-        for node in self._playground.stage.nodes:
+        for node in self._playground.nodes.bodies:
             self.make_draggable(node.handle, node.names)
 
     def make_draggable(self, handle: Any, names: tuple[str, ...]) -> None:
@@ -87,7 +86,7 @@ class Hands:
             ends = upright(np.stack([world.held_point(name), target]))[None]
             if client not in self._bands:
                 self._bands[client] = self._playground.server.scene.add_line_segments(
-                    f"/hand-{client}", ends, BAND_COLOR, thickness=3.0, thickness_units="screen"
+                    f"/pointer-{client}", ends, BAND_COLOR, thickness=3.0, thickness_units="screen"
                 )
             else:
                 self._bands[client].points = ends
@@ -114,12 +113,16 @@ class Hands:
             if best is None or float(aside[vertex]) < best[0]:
                 best = (float(aside[vertex]), name, vertex)
         if best is not None:
-            for listener in self._listeners:
-                listener(best[1], best[2], modifier)
+            self.click(best[1], best[2], modifier)
+
+    def click(self, name: str, vertex: int, modifier: str | None = None) -> None:
+        """A vertex of a body is clicked, with a modifier key."""
+        for listener in self._listeners:
+            listener(name, vertex, modifier)
 
     def _place(self, point: Any) -> Any:
         """A point of the view in the coordinates of the scene."""
-        return np.asarray(point)[[0, 2]] if self._playground.world.scene.dim == 2 else np.asarray(point)
+        return from_view(point, self._playground.world.scene.dim)
 
 
 def _can_move(body: Any) -> bool:

@@ -20,8 +20,8 @@ class Selection:
         self._playground = playground
         self._listeners: list[Callable[[], None]] = []
         self.name: str | None = None  # None: all bodies
-        playground.hands.on_click(self._clicked)
-        playground.on_stage(self._check)
+        playground.pointers.on_click(self._clicked)
+        playground.on_new_nodes(self._check)
 
     def on_change(self, function: Callable[[], None]) -> None:
         """Call a function, on the world's thread, when another body is selected or there are other bodies."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from turgor.scene.settings import CONTACTS, SOLVERS
-from turgor.viewer.world import adjusting as live
-from turgor.viewer.world.adjusting import PUMP, Reader, Span, Writer
+from turgor.viewer.world import parameter_access as live
+from turgor.viewer.world.parameter_access import PUMP, Reader, Span, Writer
 from turgor.viewer.world.world import World
 
 __all__ = ["CHOICES", "ENTRIES", "PARAMETERS", "Choice", "Parameter", "Span", "set_for", "span_for", "subjects"]
@@ -108,11 +108,11 @@ PARAMETERS: tuple[Parameter, ...] = (
         lambda world, name, value: world.change_gas(name, temperature=float(value)),
     ),
     Parameter(
-        "stiffness", "Stiffness", "N/m", "Of each spring of the skin.", live.is_skin, live.stiffness_span,
+        "stiffness", "Stiffness", "N/m", "Of each spring of the skin.", live.has_springs, live.stiffness_span,
         *live.field("springs", "stiffness"),
     ),
     Parameter(
-        "damping", "Damping", "N s/m", "Of each spring: it resists being stretched fast.", live.is_skin,
+        "damping", "Damping", "N s/m", "Of each spring: it resists being stretched fast.", live.has_springs,
         live.damping_span, *live.field("springs", "damping"),
     ),
     Parameter("mass", "Mass", "kg", "Of the whole body.", live.has_mass, live.mass_span, *live.field("mass")),
@@ -125,7 +125,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         live.any_body, live.fixed(0.0, 1.0), live.surface("restitution"), live.field("restitution")[1],
     ),
     Parameter(
-        "drag", "Drag", "1/s", "Slows all motion, as in honey: dv/dt = -drag v.", live.is_skin, live.drag_span,
+        "drag", "Drag", "1/s", "Slows all motion, as in honey: dv/dt = -drag v.", live.has_springs, live.drag_span,
         *live.field("drag"),
     ),
     Parameter(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,12 +38,12 @@ class Recording:
     One thread may add while others read a `snapshot`.
     """
 
-    def __init__(self, layout: Layout, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, layout: Layout, max_bytes: int = MAX_BYTES, frames: Sequence[_Packed] = ()) -> None:
         self.layout = layout
         self.max_bytes = max_bytes
-        self.nbytes = 0
+        self._frames = list(frames)
+        self.nbytes = sum(packed.nbytes for packed in self._frames)
         self.ended = ""  # why it takes no more frames, as a sentence; empty while it does
-        self._frames: list[_Packed] = []
 
     def add(self, frame: Frame) -> bool:
         """Takes a frame; one of the same time replaces the last (something was changed while paused).
@@ -83,10 +84,8 @@ class Recording:
 
     def snapshot(self) -> Recording:
         """The frames of this moment; it shares their memory and takes no more."""
-        copy = Recording(self.layout, self.max_bytes)
-        copy._frames = list(self._frames)
-        copy.nbytes = sum(packed.nbytes for packed in copy._frames)
-        copy.ended = "A copy takes no frames."
+        copy = Recording(self.layout, self.max_bytes, self._frames)
+        copy.end("A copy takes no frames.")
         return copy
 
     def __len__(self) -> int:

@@ -2,7 +2,7 @@
 
 It belongs to one thread. The scene always holds the parameters of now, so that it can be written to a file; a change
 goes into the scene first (which checks it) and then into the simulation: live where the engine can, else the
-simulation is built anew (some 40 ms for five balls) and goes on from its state.
+simulation is rebuilt (some 40 ms for five balls) and goes on from its state.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from turgor.simulation.simulation import Simulation
 
 __all__ = ["World"]
 
-BAND = 2.0 * math.pi * 3.0  # rad/s: a body hangs on the hand's rubber band like on a spring of 3 Hz
+BAND = 2.0 * math.pi * 3.0  # rad/s: a body hangs on a pointer's rubber band like on a spring of 3 Hz
 BAND_DAMPING = 0.35  # of critical
 BACKLOG = 6  # frames at most that are made up for in one go; what is later than that is dropped
 TURN = 0.012  # s of one go after which the page is to be served first
@@ -46,68 +46,69 @@ LIVE_BODY = {
     ("restitution",): "restitution",
 }
 LIVE_WALL = ("friction", "restitution", "spin", "velocity")
-GAS_KIND = ("law", "gamma", "held", "inflate", "gravity_waits")  # a change of these needs a new simulation
+GAS_KIND = ("law", "gamma", "held", "inflate", "gravity_waits")  # a change of these rebuilds the simulation
 COLOR = ("color",)
 
 
 class World:
-    """A scene that runs."""
+    """A scene that runs. Its settings are `scene.simulation`, and the simulation runs with them.
 
-    def __init__(self, scene: Scene, device: str = "cpu") -> None:
-        self.device = device
+    `sim` is one object for as long as the world lives: a user who gave it to the playground still has the running one.
+    """
+
+    def __init__(self, scene: Scene | Simulation, device: str = "cpu") -> None:
+        """Of a scene; or of a simulation, which goes on from where it is."""
+        given = isinstance(scene, Simulation)
+        if isinstance(scene, Simulation):
+            self.sim = scene
+        else:
+            _check_size(scene, "the scene")
+            self.sim = Simulation(scene, device)
+            self.sim.prepare()
+        self.scene = self.sim.scene.copy()
+        self.scene.simulation = self.sim.settings.of_scene()
+        self.opened = self.scene.copy()  # as it was
         self.playing = True
         self.speed = 1.0  # simulated seconds per second
-        self.ledger = False
-        self.version = 0  # grows when there are other bodies or walls
-        self.ticks = 0  # grows with every new state
+        self.version = 1  # grows when there are other bodies or walls
+        self.ticks = 1  # grows with every new state
+        self.watchers: list[Callable[[Frame], None]] = []  # called with every frame that is simulated
         self._grabbed: dict[str, tuple[int, Any]] = {}
         self._points: dict[str, Any] = {}  # of rigid bodies that are held, in the coordinates of their shapes
-        self.watchers: list[Callable[[Frame], None]] = []  # called with every frame that is simulated
         self._due = 0.0  # simulated seconds that are to be run
         self._frame: Frame | None = None
-        self._fineness = 1  # frames that are simulated for each that the scene asks for
+        self._division = 1  # frames that are simulated for each that the scene asks for
+        self._finest = 1 if given else FINEST  # a frame of a user's own simulation stays as long as it was
         self._odd = 0  # frames in a row that took long (positive), or little time (negative)
-        self.open(scene)
-
-    @classmethod
-    def of(cls, sim: Simulation) -> World:
-        """The world of a simulation that is already there; it goes on from where it is."""
-        world = cls.__new__(cls)
-        world.device, world.playing, world.speed, world.ledger = sim.device, True, 1.0, sim.settings.ledger
-        world.version = world.ticks = 1
-        world._grabbed, world._points, world.watchers = {}, {}, []
-        world._due, world._frame, world._fineness, world._odd = 0.0, None, 1, 0
-        world.scene, world.opened, world.sim = sim.scene.copy(), sim.scene.copy(), sim
-        return world
 
     # the scene ------------------------------------------------------------------------------------------------------
 
     def open(self, scene: Scene) -> None:
         """Start with another scene. If it cannot be built, the old one goes on."""
-        count = sum(len(body.shape.vertices) for body in (*scene.bodies, *scene.rigid_bodies))
-        if count > MAX_VERTICES:
-            raise SceneError(
-                f"the scene has {count} vertices, and the playground takes {MAX_VERTICES}: use coarser shapes"
-            )
-        self._begin(scene)
-        self.opened = scene.copy()  # as it was
+        _check_size(scene, "the scene")
+        self._restart(scene)
+        self.opened = scene.copy()
 
     def reset(self) -> None:
         """Back to the beginning, with the parameters of now."""
-        self._begin(self.scene)
+        self._restart(self.scene)
 
     def restore(self) -> None:
         """Back to the beginning, with the parameters of the beginning."""
-        self._begin(self.opened)
+        self._restart(self.opened)
 
-    def _begin(self, scene: Scene) -> None:
-        self._fineness, self._odd = 1, 0
-        sim = Simulation(scene, self.device, ledger=self.ledger)
-        sim.prepare()
-        self.scene, self.sim = scene.copy(), sim
+    def _restart(self, scene: Scene) -> None:
+        scene = scene.copy()
+        self.sim.rebuild(scene, settings=scene.simulation, restart=True)
+        self.scene, self._division, self._odd = scene, 1, 0
         self._grabbed.clear()
         self._points.clear()
         self._renewed(bodies=True)
+
+    @property
+    def ledger(self) -> bool:
+        """Whether losses and work are summed up."""
+        return self.sim.settings.ledger
 
     @property
     def state(self) -> tuple[int, int, int]:
@@ -146,18 +147,17 @@ class World:
                 break
         return done
 
-    def keep_lively(self, seconds: float) -> None:
+    def adapt_frame_length(self, seconds: float) -> None:
         """A frame took this long. A world that is slower than real time is shown in shorter steps of its time.
 
-        So a hand is followed, and the page moves, some 20 times a second, whatever the size of the scene.
+        So a pointer is followed, and the page moves, some 20 times a second, whatever the size of the scene.
         """
-        slow, quick = seconds > SLOW and self._fineness < FINEST, seconds < QUICK and self._fineness > 1
+        slow, quick = seconds > SLOW and self._division < self._finest, seconds < QUICK and self._division > 1
         self._odd = max(self._odd, 0) + 1 if slow else min(self._odd, 0) - 1 if quick else 0
         if abs(self._odd) < PATIENCE or isinstance(self.scene.simulation.substeps, int):  # so many per frame are wanted
             return
-        self._fineness = self._fineness * 2 if slow else self._fineness // 2
         self._odd = 0
-        self._rebuild(self.scene, bodies=False)
+        self._rebuild(self.scene, bodies=False, division=self._division * 2 if slow else self._division // 2)
 
     def step_once(self) -> None:
         """One frame, and pause."""
@@ -183,18 +183,21 @@ class World:
         scene.set(path, value)
         head, *keys = path.split(".")
         if self._change_live(scene, head, tuple(keys)):
-            self._adopt(scene)
+            self.scene = self.sim.scene = scene
+            self._frame = None
         else:
             self._rebuild(scene, bodies=tuple(keys[:1]) == ("shape",) or tuple(keys) == COLOR)
 
     def _change_live(self, scene: Scene, head: str, keys: tuple[str, ...]) -> bool:
-        """Into the running simulation; False where it has to be built anew."""
+        """Into the running simulation; False where it has to be rebuilt."""
         if head in ("gravity", "wind") and not keys:
             setattr(self.sim, head, getattr(scene, head))
             return True
         if head in ("name", "description"):
             return True
         if head == "simulation":
+            if keys == ("seconds",):
+                self.sim.settings = replace(self.sim.settings, seconds=scene.simulation.seconds)
             return keys == ("seconds",)
         thing, before = scene[head], self.scene[head]
         if head in self.sim.walls:
@@ -270,9 +273,7 @@ class World:
         scene = self.scene.copy()
         before = set(scene.names)
         scene.add(thing)
-        count = sum(len(body.shape.vertices) for body in (*scene.bodies, *scene.rigid_bodies))
-        if count > MAX_VERTICES:
-            raise SceneError(f"with it the scene has {count} vertices, and the playground takes {MAX_VERTICES}")
+        _check_size(scene, "with it the scene")
         self._rebuild(scene, bodies=True)
         return next(name for name in scene.names if name not in before)
 
@@ -291,7 +292,6 @@ class World:
             if thing in things:
                 things.remove(thing)  # type: ignore[arg-type]
         scene.attachments[:] = [entry for entry in scene.attachments if name not in (entry.body, entry.rigid)]
-        self._grabbed.pop(name, None)
         self._rebuild(scene, bodies=True)
 
     def pin(self, name: str, vertex: int) -> bool:
@@ -320,30 +320,38 @@ class World:
     def _glued(self, name: str) -> bool:
         return any(name in (entry.body, entry.rigid) for entry in self.scene.attachments)
 
-    def _rebuild(self, scene: Scene, bodies: bool) -> None:
+    def _rebuild(self, scene: Scene, bodies: bool, *, ledger: bool | None = None, division: int | None = None) -> None:
         """Go on with a simulation of another description; if it cannot be built, nothing has changed."""
-        sim = rebuilt(self.sim, scene, scene.simulation.fps * self._fineness, self.ledger)
-        self.sim, self.scene = sim, scene
+        division = self._division if division is None else division
+        fps = scene.simulation.fps * division
+        self.sim.rebuild(scene, settings=replace(scene.simulation, fps=fps), ledger=ledger)
+        self.scene, self._division = scene, division
         for name, (vertex, target) in list(self._grabbed.items()):
-            self.grab(name, vertex, target)
+            try:
+                self.grab(name, vertex, target)
+            except SceneError:  # it is gone, or fixed now
+                self.drop(name)
         self._renewed(bodies)
 
     def keep_ledger(self, wanted: bool) -> None:
-        """Sum up what damping takes and hands put in, or no longer (it is slower)."""
+        """Sum up what damping takes and pointers put in, or no longer (it is slower)."""
         if wanted != self.ledger:
-            self.ledger = wanted
-            self._rebuild(self.scene, bodies=False)
+            self._rebuild(self.scene, bodies=False, ledger=wanted)
 
-    def _adopt(self, scene: Scene) -> None:
-        self.scene = self.sim.scene = scene
-        self._frame = None
+    def needed_substeps(self) -> int:
+        """Substeps per frame that "auto" takes now; the world stays as it is."""
+        if self.scene.simulation.substeps == "auto" and self.sim.substeps:
+            return self.sim.substeps
+        probe = rebuilt(self.sim, self.scene, settings=replace(self.sim.settings.of_scene(), substeps="auto"))
+        probe.step()
+        return probe.substeps
 
     def _renewed(self, bodies: bool) -> None:
         self._frame, self._due = None, 0.0
         self.version += bodies
         self.ticks += 1
 
-    # hands ----------------------------------------------------------------------------------------------------------
+    # pointers -------------------------------------------------------------------------------------------------------
 
     def nearest_vertex(self, names: list[str], point: Any) -> tuple[str, int]:
         """The body among `names`, and its vertex, that is nearest to a point (m)."""
@@ -388,3 +396,9 @@ class World:
     def grabbed(self) -> dict[str, tuple[int, Any]]:
         """Bodies that are held: name -> (vertex, target)."""
         return dict(self._grabbed)
+
+
+def _check_size(scene: Scene, what: str) -> None:
+    count = sum(len(body.shape.vertices) for body in (*scene.bodies, *scene.rigid_bodies))
+    if count > MAX_VERTICES:
+        raise SceneError(f"{what} has {count} vertices, and the playground takes {MAX_VERTICES}: use coarser shapes")

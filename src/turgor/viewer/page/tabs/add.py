@@ -8,14 +8,15 @@ from turgor.errors import MeshError, SceneError, TurgorError
 from turgor.scene.data import Body
 from turgor.shapes import Report, Shape
 from turgor.viewer.page.selection import ALL
-from turgor.viewer.server.uploads import MAX_UPLOAD_BYTES, read_mesh
-from turgor.viewer.world.adjusting import Span
-from turgor.viewer.world.newcomers import FLAT, SOLID, add_shape, common_size, is_fine, made
+from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES
+from turgor.viewer.server.uploaded_mesh import read_mesh
+from turgor.viewer.world.added_bodies import FLAT, SOLID, add_shape, common_size, is_fine, made
+from turgor.viewer.world.parameter_access import Span
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
 
-__all__ = ["HandsPanel"]
+__all__ = ["AddTab"]
 
 SOFT, RIGID = "soft", "rigid"
 HELP = (
@@ -26,7 +27,7 @@ SIZES = (0.4, 1.6)  # of the size that bodies of the scene have
 FOUND = 3  # kinds of defects that are listed
 
 
-class HandsPanel:
+class AddTab:
     """Adding, removing, pinning."""
 
     def __init__(self, playground: Playground) -> None:
@@ -59,7 +60,7 @@ class HandsPanel:
         self._body.on_update(self._chosen)
         self._unpin.on_click(lambda _: playground.do(self._unpin_all))
         self._remove.on_click(lambda _: playground.do(self._remove_it))
-        playground.hands.on_click(self._clicked)
+        playground.pointers.on_click(self._clicked)
         self._selection.on_change(self._arrange)
         playground.every(0.2, self._refresh)
 

@@ -13,7 +13,7 @@ from turgor.viewer.world.parameters import ENTRIES, Choice, Parameter, Span, set
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
 
-__all__ = ["ChangePanel"]
+__all__ = ["ChangeTab"]
 
 REST = 1.0  # s after the last touch until a control may be set by us: not while someone drags it or types into it
 MANY = 12  # more bodies than this do not change their gas law at once: each needs the simulation to be built anew
@@ -22,7 +22,7 @@ HELP = "Click a body to select it."
 TABLE = {entry.key: entry for entry in ENTRIES}
 
 
-class ChangePanel:
+class ChangeTab:
     """Sliders that show the values of now. What pages send is noted, and the latest of each is applied per turn."""
 
     def __init__(self, playground: Playground) -> None:

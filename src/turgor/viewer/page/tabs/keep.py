@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import os
-import re
 import threading
 import time
-import tomllib
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from turgor.errors import SceneError, TurgorError
 from turgor.output.frame import Frame
-from turgor.scene import toml
-from turgor.scene.data import map_paths
-from turgor.scene.scene import Scene
+from turgor.viewer.export.downloads import file_name, picture, scene_file
 from turgor.viewer.export.files import CancelledError, export
 from turgor.viewer.world.recording import Recording, same_layout
 
@@ -25,9 +17,8 @@ if TYPE_CHECKING:
 
     from turgor.viewer.page.playground import Playground
 
-__all__ = ["KeepPanel", "file_name", "picture", "scene_file"]
+__all__ = ["KeepTab"]
 
-PICTURE_SECONDS = 20.0  # to wait for the browser to draw a picture
 REPLAY_FPS = 30.0  # recorded frames shown per second
 SLIDER_SECONDS = 0.1  # between two moves of the time slider while it plays
 SIZES = {"1280 × 720": (1280, 720), "1920 × 1080": (1920, 1080), "640 × 360": (640, 360)}
@@ -39,46 +30,7 @@ DOWNLOADS = {
 }
 
 
-def file_name(name: str, ending: str) -> str:
-    """A harmless file name for a scene: letters, digits, '-', '_' and '.' only, at most 60 characters."""
-    stem = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60]
-    return f"{stem or 'scene'}{ending}"
-
-
-def scene_file(scene: Scene) -> bytes:
-    """The scene as a TOML file that runs from any folder of this machine: paths in it are absolute."""
-    document = tomllib.loads(scene.to_toml())
-    for things in document.values():
-        for thing in things if isinstance(things, list) else ():
-            if isinstance(thing, dict):
-                if "shape" in thing:
-                    thing["shape"] = map_paths(thing["shape"], os.path.abspath)
-                if "texture" in thing:
-                    thing["texture"] = os.path.abspath(thing["texture"])
-    return toml.write(document).encode()
-
-
-def picture(client: viser.ClientHandle) -> bytes:
-    """What this client sees, as PNG in the size of its window. Blocks; SceneError if the browser does not answer."""
-    from PIL import Image
-
-    camera = client.camera
-    try:
-        seen = client.get_render(
-            camera.image_height, camera.image_width, transport_format="png", timeout=PICTURE_SECONDS
-        )
-    except (RuntimeError, TimeoutError) as error:
-        raise SceneError(
-            f"The browser sent no picture ({error}); bring its window to the front and try again."
-        ) from error
-    opacity = seen[..., 3:] / 255.0
-    on_white = np.rint(seen[..., :3] * opacity + 255 * (1 - opacity)).astype(np.uint8)
-    target = io.BytesIO()
-    Image.fromarray(on_white).save(target, "PNG")
-    return target.getvalue()
-
-
-class KeepPanel:
+class KeepTab:
     """One recording at a time, shared by all pages. It belongs to the world's thread; GUI callbacks hand over."""
 
     def __init__(self, playground: Playground) -> None:
@@ -91,14 +43,14 @@ class KeepPanel:
         self._cursor = 0.0  # seconds from the first recorded frame, of the replay
         self._clock = 0.0  # when the cursor was last moved, s
         self._slid = 0.0  # when the slider was last moved, s
-        self._shown = 0.0  # time of the frame on the stage, s
+        self._shown = 0.0  # time of the frame that is shown, s
         self._left = (0, 0)  # version and ticks of the world that the replay has left waiting
         self._cancel = threading.Event()
         self._exporter: threading.Thread | None = None
         self._lock = threading.Lock()  # of the two above
         self._build()
         playground.on_show(self._note_time)
-        playground.on_stage(self._on_stage)
+        playground.on_new_nodes(self._on_new_nodes)
         playground.every(1 / REPLAY_FPS, self._advance)
         playground.every(0.5, self._refresh)
 
@@ -203,7 +155,7 @@ class KeepPanel:
         else:
             self._playground.world.watchers.remove(self._take)
 
-    def _on_stage(self) -> None:
+    def _on_new_nodes(self) -> None:
         """Other bodies, or another scene: the recording is not of these."""
         self._fitting = self._fits()
         if self._taking and self.recording is not None and not self._fitting:
@@ -246,7 +198,7 @@ class KeepPanel:
         playground = self._playground
         if playground.replaying:
             playground.replaying = False
-            if playground.world.version == self._left[0]:  # else the stage is built anew, and shown then
+            if playground.world.version == self._left[0]:  # else new nodes are built, and shown then
                 playground.show(playground.world.frame())
         self._refresh()
 
@@ -257,7 +209,7 @@ class KeepPanel:
             self.replay()
 
     def _ready(self) -> Recording:
-        """The recording, with the stage given over to it."""
+        """The recording; from now on it is shown instead of the world."""
         if self.recording is None:
             raise SceneError("Nothing has been recorded yet; press Record first.")
         if not self._fits():

@@ -9,12 +9,12 @@ import numpy as np
 from turgor.output.frame import Frame
 from turgor.viewer.draw.diagram import diagram
 from turgor.viewer.page.selection import ALL
-from turgor.viewer.world.series import ENERGIES, LOSSES, Series
+from turgor.viewer.world.time_series import ENERGIES, LOSSES, Series
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
 
-__all__ = ["PlotsPanel"]
+__all__ = ["PlotsTab"]
 
 COLORS = ("#e8590c", "#2f9e44", "#1971c2", "#9c36b5", "#212529", "#868e96", "#e03131")
 HEIGHT = 210  # px
@@ -22,13 +22,13 @@ PADDING = (8, 14, 0, 0)
 FONT = "11px sans-serif"
 
 
-class PlotsPanel:
+class PlotsTab:
     """Samples are taken as frames are streamed; only plots that are switched on are refreshed."""
 
     def __init__(self, playground: Playground) -> None:
         self._playground = playground
         self._selection = playground.selection
-        self._series = Series(playground.world, playground.meter)
+        self._series = Series(playground.world, playground.rates)
         self._drawn: dict[str, int] = {}  # samples that each plot shows
         self._samples = 0
         self._units = ("m³", "Pa")
@@ -38,7 +38,9 @@ class PlotsPanel:
         self._plots: dict[str, Any] = {}
         self._boxes["energy"] = gui.add_checkbox("Energy", True)
         self._losses = gui.add_checkbox(
-            "with losses and work", False, hint="Sums up what damping takes and hands put in; it is slower."
+            "with losses and work",
+            playground.world.ledger,
+            hint="Sums up what damping takes and hands put in; it is slower.",
         )
         self._plots["energy"] = self._add_plot(_options("time (s)", ("J", ENERGIES)))
         self._plots["ledger"] = self._add_plot(_options("time (s)", ("J", (*ENERGIES, *LOSSES))))

@@ -9,7 +9,7 @@ from turgor import gallery
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
 
-__all__ = ["ScenePanel"]
+__all__ = ["SceneTab"]
 
 OWN = "(own scene)"
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1")
@@ -17,7 +17,7 @@ SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1")
 KEYS = "**Keys** · space: play or pause · N: next frame · R: reset · G: next scene · F: see all · 1–5: speed"
 
 
-class ScenePanel:
+class SceneTab:
     """Gallery, transport and numbers."""
 
     def __init__(self, playground: Playground) -> None:
@@ -42,7 +42,7 @@ class ScenePanel:
         self._speed.on_update(lambda _: playground.do(self._set_speed, float(self._speed.value)))
         self._add_keys()
         playground.every(0.25, self._refresh)
-        playground.on_stage(self._describe)
+        playground.on_new_nodes(self._describe)
 
     def close(self) -> None:
         """Nothing runs in the background."""
@@ -104,15 +104,15 @@ class ScenePanel:
     def _refresh(self) -> None:
         playground, world = self._playground, self._playground.world
         self._play.label = "Pause" if world.playing else "Play"
-        meter, sim = playground.meter, world.sim
+        rates, sim = playground.rates, world.sim
         rigid = len(world.scene.rigid_bodies)
         bodies = len(world.scene.bodies)
         self._numbers.content = (
             f"| | |\n|:--|--:|\n"
             f"| time | {sim.time:.2f} s |\n"
-            f"| real-time factor | {meter.real_time_factor:.2f} |\n"
-            f"| frames simulated | {meter.frame_rate:.0f} /s |\n"
-            f"| updates streamed | {meter.update_rate:.0f} /s |\n"
+            f"| real-time factor | {rates.real_time_factor:.2f} |\n"
+            f"| frames simulated | {rates.frame_rate:.0f} /s |\n"
+            f"| updates streamed | {rates.update_rate:.0f} /s |\n"
             f"| substeps per frame | {sim.substeps} |\n"
             f"| soft bodies, rigid bodies | {bodies}, {rigid} |\n"
             f"| vertices | {sim.vertices} |\n"

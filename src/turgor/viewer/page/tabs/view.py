@@ -14,7 +14,7 @@ from turgor.viewer.draw.painter import Painter
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
 
-__all__ = ["ViewPanel"]
+__all__ = ["ViewTab"]
 
 BODY = "body"
 COLORS = {"Body colour": BODY, "Pressure": "pressure", "Stretch": "stretch", "Speed": "speed"}
@@ -52,18 +52,18 @@ OVERLAYS: dict[str, tuple[str, type[Overlay], bool, str | None, str]] = {
 INSIDE = ("contacts", "particles")  # hidden by bodies that are not see-through
 
 
-class ViewPanel:
+class ViewTab:
     """Toggles of the overlays, colours by value with their legend, and how the bodies are drawn."""
 
     def __init__(self, playground: Playground) -> None:
         self._playground = playground
         self._frame: Frame | None = None
-        self._version = -1  # of the world, that the stage and all that is drawn over it is of
+        self._version = -1  # of the world, that the nodes and all that is drawn over them are of
         self.overlays: dict[str, Overlay] = {}
         self.painter: Painter | None = None
         self._build()
         self._add_keys()
-        playground.on_stage(self._renew)
+        playground.on_new_nodes(self._renew)
         playground.on_show(self._show)
 
     def close(self) -> None:
@@ -137,7 +137,7 @@ class ViewPanel:
             self._playground.redraw()
 
     def _renew(self) -> None:
-        """A new stage: what was drawn over the old one goes, and is made anew."""
+        """New nodes of the bodies: what was drawn over the old ones is removed and made again."""
         self._frame, self._version = None, self._playground.world.version
         for overlay in self.overlays.values():
             overlay.close()
@@ -154,7 +154,7 @@ class ViewPanel:
     def _apply(self) -> None:
         """Make what is wanted and not there yet, and take away what is not wanted."""
         if self._version != self._playground.world.version:
-            return  # other bodies: their stage comes soon, and all is made then
+            return  # other bodies: their nodes come soon, and all is made then
         with self._playground.server.atomic():
             for key, (_, make, _, _, _) in OVERLAYS.items():
                 wanted = self.toggles[key].value
@@ -174,14 +174,13 @@ class ViewPanel:
 
     def _dress(self) -> None:
         """Wireframe, see-through and shadows. In 2D the wires are the outlines, which are drawn anyway."""
-        stage = self._playground.stage
-        assert stage is not None
-        solid = stage.layout.dim == 3
+        nodes = self._playground.nodes
+        solid = nodes.layout.dim == 3
         wires, opacity = self.wireframe.value and solid, SEE_THROUGH if self.see_through.value else None
         if self.wireframe.value and not solid:
             opacity = OUTLINE_ONLY
-        stage.set_wireframe(wires)
-        for node in stage.nodes:
+        nodes.set_wireframe(wires)
+        for node in nodes.bodies:
             node.handle.opacity = opacity
         if self.painter is not None:
             self.painter.set_finish(wires, opacity)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.output.frame import Frame
-from turgor.viewer.world.meter import Meter
+from turgor.viewer.world.rates import Rates
 from turgor.viewer.world.world import World
 
 __all__ = ["ENERGIES", "LOSSES", "Ring", "Series"]
@@ -62,8 +62,8 @@ class Ring:
 class Series:
     """What the plots show. Belongs to the world's thread."""
 
-    def __init__(self, world: World, meter: Meter) -> None:
-        self._world, self._meter = world, meter
+    def __init__(self, world: World, rates: Rates) -> None:
+        self._world, self._rates = world, rates
         self.energy = Ring(len(ENERGIES) + len(LOSSES))  # s of the simulation; J
         self.gas = Ring(3)  # s; m³, Pa gauge, Pa absolute (2D: m², N/m)
         self.pace = Ring(2)  # s of the clock; ms per simulated frame, ms per update of the page
@@ -104,7 +104,7 @@ class Series:
         if self.with_energy and now >= self._energy_due:
             self._sample_energy(frame.time)
         self._sample_gas(frame)
-        spent = (self._meter.frame_seconds, self._meter.update_seconds)
+        spent = (self._rates.frame_seconds, self._rates.update_seconds)
         self.pace.add(now - self._started, *(1e3 * seconds for seconds in spent))
         return True
 

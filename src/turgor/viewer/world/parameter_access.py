@@ -78,7 +78,7 @@ def has_gas(world: World, name: str) -> bool:
     return isinstance(thing, SoftBody) and thing.gas is not None
 
 
-def is_skin(world: World, name: str) -> bool:
+def has_springs(world: World, name: str) -> bool:
     return isinstance(world.scene[name], Body)
 
 
@@ -282,16 +282,7 @@ def setting(key: str) -> tuple[Callable[[World, str], str], Writer]:
 
 
 def set_substeps(world: World, name: str, value: Any) -> None:
-    """A fixed number must be near to what is needed now; "auto" knows that after a frame."""
-    before = world.scene.simulation.substeps
-    if value != "auto":
-        if before != "auto" or world.sim.substeps == 0:
-            playing = world.playing
-            world.change("simulation.substeps", "auto")
-            world.step_once()
-            world.playing = playing
-        needed = world.sim.substeps
-        if int(value) < FEWEST * needed:
-            world.change("simulation.substeps", before)
-            raise SceneError(f"substeps: this scene needs about {needed} now, and blows up with {value}: choose more")
+    """A fixed number must be near to what "auto" takes now."""
+    if value != "auto" and int(value) < FEWEST * (needed := world.needed_substeps()):
+        raise SceneError(f"substeps: this scene needs about {needed} now, and blows up with {value}: choose more")
     world.change("simulation.substeps", value if value == "auto" else int(value))

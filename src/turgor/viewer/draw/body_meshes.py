@@ -1,8 +1,8 @@
-"""What of a body is drawn: triangles between points that follow its vertices.
+"""The meshes that a body is drawn with: triangles between points that follow its vertices.
 
-A solid has one skin, whose vertices are doubled at sharp edges, so that they stay sharp under smooth shading. A 2D
+A solid has one mesh, whose vertices are doubled at sharp edges, so that they stay sharp under smooth shading. A 2D
 body is filled. viser streams plain meshes of one colour only, so a picture on a cloth is painted into its faces: one
-skin per colour of the picture.
+mesh per colour of the picture.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from turgor.output.frame import BodyLayout
 from turgor.record.geometry import loops
 from turgor.record.look import flag_texture
 
-__all__ = ["Skin", "body_skins", "joined", "upright"]
+__all__ = ["DrawnMesh", "joined", "meshes_of"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ PAINTED_COLORS = 12  # colours that a picture is reduced to
 
 
 @dataclass(frozen=True)
-class Skin:
+class DrawnMesh:
     """Triangles of one colour; each of their points is one vertex, or a weighted mean of three."""
 
     color: Color
@@ -49,34 +49,26 @@ class Skin:
         return np.asarray(np.einsum("nk,nkj->nj", self.weights, positions[self.vertices]), np.float32)
 
 
-def upright(points: npt.ArrayLike) -> FloatArray:
-    """(n, dim) -> (n, 3): a 2D scene stands in the plane y = 0, as z is up."""
-    points = np.asarray(points, np.float64)
-    if points.shape[-1] == 3:
-        return points
-    result = np.zeros((*points.shape[:-1], 3))
-    result[..., 0], result[..., 2] = points[..., 0], points[..., 1]
-    return result
-
-
-def body_skins(body: BodyLayout, positions: FloatArray, color: Color, texture: str | None = None) -> list[Skin]:
-    """The skins of a body whose vertices are at `positions` (count, dim) when it is first drawn."""
+def meshes_of(body: BodyLayout, positions: FloatArray, color: Color, texture: str | None = None) -> list[DrawnMesh]:
+    """The meshes of a body whose vertices are at `positions` (count, dim) when it is first drawn."""
     own = np.arange(body.count) + body.start
     if positions.shape[1] == 2:
-        return [Skin(color, _filled(body.faces, positions), own, double=True)]
+        return [DrawnMesh(color, _filled(body.faces, positions), own, double=True)]
     if body.kind == "cloth" and body.uv is not None and texture != "none":
         return _painted(body, color, texture)
     if body.kind == "cloth":
-        return [Skin(color, np.asarray(body.faces, np.int64), own, double=True)]
+        return [DrawnMesh(color, np.asarray(body.faces, np.int64), own, double=True)]
     faces, vertices = _creased(np.asarray(body.faces, np.int64), positions)
-    return [Skin(color, faces, vertices + body.start)]
+    return [DrawnMesh(color, faces, vertices + body.start)]
 
 
-def joined(skins: Sequence[Skin]) -> Skin:
-    """Skins of one colour as one, for scenes of many bodies."""
-    starts = np.cumsum([0, *(len(skin.vertices) for skin in skins)])
-    faces = np.concatenate([skin.faces + start for skin, start in zip(skins, starts, strict=False)])
-    return Skin(skins[0].color, faces, np.concatenate([skin.vertices for skin in skins]), double=skins[0].double)
+def joined(meshes: Sequence[DrawnMesh]) -> DrawnMesh:
+    """Meshes of one colour as one, for scenes of many bodies."""
+    starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
+    faces = np.concatenate([mesh.faces + start for mesh, start in zip(meshes, starts, strict=False)])
+    return DrawnMesh(
+        meshes[0].color, faces, np.concatenate([mesh.vertices for mesh in meshes]), double=meshes[0].double
+    )
 
 
 def _filled(segments: npt.NDArray[np.integer], points: FloatArray) -> IntArray:
@@ -129,8 +121,8 @@ def _creased(faces: IntArray, points: FloatArray) -> tuple[IntArray, IntArray]:
     return index.reshape(-1, 3), faces.ravel()[kept]
 
 
-def _painted(body: BodyLayout, color: Color, texture: str | None) -> list[Skin]:
-    """One skin per colour of the picture on a cloth."""
+def _painted(body: BodyLayout, color: Color, texture: str | None) -> list[DrawnMesh]:
+    """One mesh per colour of the picture on a cloth."""
     assert body.uv is not None
     corners, weights, faces = _divided(np.asarray(body.faces, np.int64), 1 if texture is None else PAINTED_FACES)
     uv = np.einsum("nk,nkj->nj", weights, np.asarray(body.uv)[corners])
@@ -138,12 +130,14 @@ def _painted(body: BodyLayout, color: Color, texture: str | None) -> list[Skin]:
     across, up = (_cell_middles(uv[:, axis], uv[faces].mean(axis=1)[:, axis]) for axis in (0, 1))
     rows, columns = picture.shape
     shade = picture[((1.0 - up) * (rows - 1)).round().astype(int), (across * (columns - 1)).round().astype(int)]
-    skins = []
+    meshes = []
     for index in np.unique(shade).tolist():
         mine = faces[shade == index]
         kept, local = np.unique(mine, return_inverse=True)
-        skins.append(Skin(palette[index], local.reshape(-1, 3), corners[kept] + body.start, weights[kept], double=True))
-    return skins
+        meshes.append(
+            DrawnMesh(palette[index], local.reshape(-1, 3), corners[kept] + body.start, weights[kept], double=True)
+        )
+    return meshes
 
 
 def _cell_middles(lines: FloatArray, values: FloatArray) -> FloatArray:

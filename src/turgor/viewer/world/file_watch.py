@@ -10,7 +10,7 @@ from pathlib import Path
 from turgor.scene.data import map_paths
 from turgor.scene.scene import Scene
 
-__all__ = ["Watch", "files_of"]
+__all__ = ["FileWatch", "files_of"]
 
 SETTLE = 0.15  # s: editors write a file in several steps; it is read once it has not changed for this long
 
@@ -18,7 +18,7 @@ SETTLE = 0.15  # s: editors write a file in several steps; it is read once it ha
 Signature = tuple[tuple[int, int, int] | None, ...]
 
 
-class Watch:
+class FileWatch:
     """Calls `changed()` from `poll()` once the scene file at `path` has changed and is complete again."""
 
     def __init__(

@@ -1,7 +1,4 @@
-"""The viser server behind the gate: on loopback, silent, without viser's tunnel to the internet.
-
-viser has no public way to any of this; what is used of its inside is in this file and in `uploads.py`.
-"""
+"""The viser server behind the gate: on loopback, silent, without viser's tunnel to the internet."""
 
 from __future__ import annotations
 
@@ -11,12 +8,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from turgor.viewer.server.admission import PASSWORD_HEADER
-from turgor.viewer.server.uploads import disable_sharing
+from turgor.viewer.server.viser_private import disable_sharing, on_first_contact
 
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["hush", "only_through_gate", "open_server"]
+__all__ = ["only_through_gate", "open_server", "silence_viser"]
 
 POLICY_VIOLATION = 1008  # WebSocket close code
 
@@ -25,13 +22,13 @@ def open_server(label: str | None = None) -> viser.ViserServer:
     """A viser server on a port of the system's choice, reachable from this machine only. It still needs its gate."""
     import viser
 
-    hush()
+    silence_viser()
     server = viser.ViserServer(host="127.0.0.1", port=0, label=label, verbose=False)
     disable_sharing(server)
     return server
 
 
-def hush() -> None:
+def silence_viser() -> None:
     """Keeps viser from printing (address, version mismatch, "Server stopped"); others print with rich as before.
 
     Also keeps a page that sends nonsense from filling the terminal with tracebacks of the websockets package.
@@ -56,12 +53,10 @@ def only_through_gate(server: viser.ViserServer, password: str) -> None:
 
     Call it before the first page connects, and before other on_client_connect callbacks are set.
     """
-    inner = server._websock_server
 
-    async def check(connection: Any) -> None:
-        socket = inner._live_connections[connection.client_id]
+    async def check(socket: Any) -> None:
         given = socket.request.headers.get(PASSWORD_HEADER, "") if socket.request is not None else ""
         if not hmac.compare_digest(given.encode("utf-8", "replace"), password.encode("utf-8")):
             await socket.close(POLICY_VIOLATION, "not through the gate")
 
-    inner._client_connect_cb.insert(0, check)
+    on_first_contact(server, check)

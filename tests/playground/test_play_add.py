@@ -14,8 +14,8 @@ from turgor import gallery, shapes
 from turgor.errors import SceneError
 from turgor.scene.data import SoftBody
 from turgor.viewer.page.playground import Playground
-from turgor.viewer.page.tabs.add import HandsPanel
-from turgor.viewer.world.newcomers import FLAT, SOLID, add_shape, common_size, made
+from turgor.viewer.page.tabs.add import AddTab
+from turgor.viewer.world.added_bodies import FLAT, SOLID, add_shape, common_size, made
 from turgor.viewer.world.world import World
 
 pytestmark = pytest.mark.req("A9", "X8")
@@ -82,17 +82,17 @@ def test_a_letter_is_one_letter() -> None:
 
 @pytest.fixture
 def playground(open_playground: Callable[..., Playground]) -> Playground:
-    opened = open_playground("hanging-ball", Hands=HandsPanel)
-    until(lambda: opened.stage is not None)
+    opened = open_playground("hanging-ball", Hands=AddTab)
+    until(lambda: opened.shown[0] == opened.world.version)
     return opened
 
 
 def click(playground: Playground, name: str, vertex: int, modifier: str | None) -> None:
-    playground.do(lambda: [listen(name, vertex, modifier) for listen in playground.hands._listeners])
+    playground.do(playground.pointers.click, name, vertex, modifier)
 
 
 def test_shift_click_pins_and_frees_a_point(playground: Playground) -> None:
-    panel, world = playground.panels[0], playground.world
+    panel, world = playground.tabs[0], playground.world
     (top,) = world.scene["ball"].pinned.tolist()  # type: ignore[union-attr]
     lowest = int(world.sim["ball"].positions[:, 2].argmin())
     click(playground, "ball", lowest, "shift")

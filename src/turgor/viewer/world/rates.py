@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections import deque
 
-__all__ = ["Meter"]
+__all__ = ["Rates"]
 
 WINDOW = 1.0  # s
 
 
-class Meter:
+class Rates:
     """Counts what happens; asked, it tells the rates of the last second."""
 
     def __init__(self) -> None:

@@ -1,0 +1,120 @@
+"""The mesh in an uploaded file: read in bounds, checked by the mesh doctor, and kept in the scene without the file."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from turgor.errors import MeshError
+from turgor.shapes import Report, Shape, check, mesh
+from turgor.shapes.reading import FORMATS, read
+from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES, mebibytes, shown_name
+
+__all__ = ["MAX_VERTICES", "read_mesh"]
+
+MAX_VERTICES = 50_000  # of one body: about five times what still runs at an interactive rate
+FACES_PER_VERTEX = 2  # of a closed surface of triangles (Euler), handles aside
+DIGITS = 7  # of a coordinate, counted from the mesh's size: what a float32 file carries
+
+
+def read_mesh(
+    name: str,
+    content: bytes,
+    max_bytes: int = MAX_UPLOAD_BYTES,
+    max_vertices: int = MAX_VERTICES,
+    *,
+    size: float | None = None,
+    close_holes: bool = False,
+) -> tuple[Shape, Report]:
+    """The closed surface in an uploaded mesh file (its largest shell), and the mesh doctor's report.
+
+    Of `name` only the ending is used, so it may say what it likes. The recipe of the shape holds its arrays, so that a
+    scene with it can be saved without the file. With `size` (m) the longest side of its box is made that long and its
+    centre the origin; otherwise it stays as in the file. MeshError says why a mesh cannot be used.
+    """
+    shown = shown_name(name)
+    form = Path(shown).suffix.lower().lstrip(".")
+    if form not in FORMATS:
+        known = ", ".join("." + known for known in FORMATS)
+        raise MeshError(f"{shown}: unknown mesh format {'.' + form if form else '(no ending)'!r}; use one of {known}")
+    if len(content) > max_bytes:
+        raise MeshError(
+            f"{shown}: {mebibytes(len(content))} is more than the limit of {mebibytes(max_bytes)}; simplify it"
+        )
+    most_faces = 2 * FACES_PER_VERTEX * max_vertices
+    if form == "glb" and _announced(shown, content) > 3 * most_faces:
+        raise MeshError(
+            f"{shown}: it repeats its meshes too often; save it as one mesh below {max_vertices:,} vertices"
+        )
+    vertices, faces = _read(shown, form, content)
+    if len(faces) > most_faces:
+        raise MeshError(f"{shown}: {len(faces):,} triangles are more than the limit of {most_faces:,}; simplify it")
+    try:
+        report = check((vertices, faces), close_holes=close_holes)
+    except MeshError as error:
+        raise MeshError(f"{shown}: {str(error).removeprefix('mesh: ')}") from None
+    report.source = shown
+    if not report.ok:
+        more = f" (and {len(report.problems) - 1} more)" if len(report.problems) > 1 else ""
+        raise MeshError(f"{shown}: {report.problems[0]}{more}")
+    largest = max(report.shapes, key=lambda shape: shape.volume)
+    if len(largest.vertices) > max_vertices:
+        raise MeshError(
+            f"{shown}: {len(largest.vertices):,} vertices are more than the limit of {max_vertices:,}; simplify it"
+        )
+    return _kept(shown, largest, size), report
+
+
+def _read(shown: str, form: str, content: bytes) -> tuple[Any, Any]:
+    """Vertices and faces, by way of a file in a folder that only we can open and that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="turgor-") as folder:
+        path = Path(folder) / f"mesh.{form}"
+        path.write_bytes(content)
+        try:
+            return read(path)
+        except MeshError as error:
+            raise MeshError(str(error).replace(str(path), shown)) from None
+
+
+def _announced(shown: str, content: bytes) -> int:
+    """Vertices and indices that a GLB comes to when its meshes are put where its nodes want them.
+
+    Many nodes may share one mesh, so a small file can ask for any amount of memory.
+    """
+    try:
+        (length,) = struct.unpack("<I", content[12:16])
+        scene = json.loads(content[20 : 20 + length])
+        counts = [max(0, int(accessor["count"])) for accessor in scene.get("accessors", [])]
+        sizes: list[int] = [
+            sum(counts[place] for part in mesh["primitives"] for place in _places(part))
+            for mesh in scene.get("meshes", [])
+        ]
+        total: int = sum(sizes) + sum(sizes[node["mesh"]] for node in scene.get("nodes", []) if "mesh" in node)
+        return total
+    except (ValueError, LookupError, TypeError, AttributeError, struct.error, RecursionError):
+        raise MeshError(f"{shown}: not a readable GLB file: its header is damaged or cut short") from None
+
+
+def _places(part: Mapping[str, Any]) -> list[int]:
+    """The accessors of the vertices and of the indices of a GLB's primitive."""
+    found = (part.get("attributes", {}).get("POSITION"), part.get("indices"))
+    return [place for place in found if place is not None]
+
+
+def _kept(shown: str, shape: Shape, size: float | None) -> Shape:
+    """The shape as a scene file will give it back: made from rounded arrays, so that the file stays small."""
+    low, high = shape.vertices.min(axis=0), shape.vertices.max(axis=0)
+    extent = float((high - low).max())
+    vertices = shape.vertices if size is None else (shape.vertices - (low + high) / 2.0) * (size / extent)
+    decimals = DIGITS - math.floor(math.log10(float(np.abs(vertices).max())))
+    try:
+        return mesh(np.round(vertices, decimals).tolist(), shape.faces.tolist())
+    except MeshError as error:
+        raise MeshError(f"{shown}: {str(error).removeprefix('mesh: ')}") from None

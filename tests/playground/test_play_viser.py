@@ -1,0 +1,101 @@
+"""The private API of viser that turgor uses is there, in one file, and in the version that was read."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import viser
+from viser import _messages
+
+from support.play_helpers import CAMERA, page
+from support.waiting import until
+from turgor.viewer.server.viser_private import CHECKED_WITH
+from turgor.viewer.server.viser_server import open_server
+
+pytestmark = pytest.mark.req("X8")
+ROOT = Path(__file__).parents[2]
+VIEWER = ROOT / "src" / "turgor" / "viewer"
+PRIVATE = VIEWER / "server" / "viser_private.py"
+TOLD = f"turgor.viewer.server.viser_private was written for viser {CHECKED_WITH}, and this is {viser.__version__}"
+
+MESSAGES = {
+    "ShareUrlRequest": (),
+    "ShareUrlDisconnect": (),
+    "FileTransferStartUpload": ("filename", "part_count", "size_bytes", "source_component_uuid", "transfer_uuid"),
+    "FileTransferPart": ("content", "part_index", "source_component_uuid", "transfer_uuid"),
+    "FileTransferPartAck": ("source_component_uuid", "transfer_uuid", "transferred_bytes", "total_bytes"),
+    "RemoveNotificationMessage": ("uuid",),
+}
+
+
+@pytest.fixture
+def server() -> Iterator[viser.ViserServer]:
+    server = open_server()
+    yield server
+    server.stop()
+
+
+def has(owner: Any, *names: str) -> None:
+    """Fails with a sentence that names what is missing."""
+    for name in names:
+        assert hasattr(owner, name), f"{type(owner).__name__} has no {name} any more: {TOLD}"
+
+
+def test_the_version_is_the_one_that_was_read() -> None:
+    assert viser.__version__ == CHECKED_WITH, f"{TOLD}: read its changes, then set CHECKED_WITH"
+
+
+def test_pyproject_and_the_lock_bound_what_was_read() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert "viser>=1.1,<1.2" in project["optional-dependencies"]["play"]
+    assert "warp-lang>=1.19,<1.20" in project["dependencies"]
+    locked = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.M))
+    assert locked["viser"] == CHECKED_WITH
+    assert locked["warp-lang"].startswith("1.19.")
+
+
+def test_every_private_attribute_is_there(server: viser.ViserServer) -> None:
+    inner = server._websock_server
+    has(inner, "register_handler", "unregister_handler", "_live_connections", "_client_connect_cb")
+    has(server.gui, "_handle_file_transfer_start", "_handle_file_transfer_part", "_finish_file_upload")
+    has(server.gui, "_current_file_upload_states")
+    with page(server.get_port()) as link:
+        link.send(msgspec.msgpack.encode(CAMERA))
+        until(server.get_clients)
+        (client,) = server.get_clients().values()
+        has(client, "_websock_connection")
+        has(client._websock_connection, "queue_message")
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_every_message_has_its_fields(name: str) -> None:
+    has(_messages, name)
+    fields = getattr(_messages, name).__dataclass_fields__
+    assert set(MESSAGES[name]) <= set(fields), f"the fields of {name} are {', '.join(fields)}: {TOLD}"
+
+
+def reached(file: Path) -> Iterator[str]:
+    """Private attributes of other objects, and private modules, that a file uses."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and re.match(r"_[^_]", node.attr):
+            owner = node.value.id if isinstance(node.value, ast.Name) else ""
+            if owner not in ("self", "cls", "sys", "os"):  # sys._getframe and os._exit are documented
+                yield f"{file.relative_to(VIEWER)}:{node.lineno} {ast.unparse(node)}"
+        elif isinstance(node, ast.ImportFrom):
+            names = [*(node.module or "").split("."), *(alias.name for alias in node.names)]
+            if any(re.match(r"_[^_]", name) for name in names):
+                yield f"{file.relative_to(VIEWER)}:{node.lineno} {ast.unparse(node)}"
+
+
+def test_only_one_file_uses_private_things() -> None:
+    others = [use for file in sorted(VIEWER.rglob("*.py")) if file != PRIVATE for use in reached(file)]
+    assert others == []
+    used = {re.sub(r".*\.", "", use) for use in reached(PRIVATE)}
+    assert len(used) >= 7  # the search finds what there is to find

@@ -1,0 +1,158 @@
+"""The playground's world: its settings exist once, its simulation stays the user's, and what fails changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from turgor import SceneError, Simulation, gallery, shapes
+from turgor.scene.rigid import RigidBody
+from turgor.simulation import simulation as simulation_module
+from turgor.viewer.world.parameters import CHOICES
+from turgor.viewer.world.world import PATIENCE, World
+
+pytestmark = pytest.mark.req("X8")
+
+
+def advanced(world: World, frames: int = 5) -> World:
+    for _ in range(frames):
+        world.step_once()
+    return world
+
+
+def choose(world: World, key: str, value: str) -> None:
+    """As the tab "Change" does."""
+    next(choice for choice in CHOICES if choice.key == key).write(world, "", value)
+
+
+def changes(world: World, name: str) -> None:
+    """All that rebuilds a simulation, but for its own settings."""
+    world.pin(name, 3)
+    world.unpin(name)
+    added = world.add(RigidBody(shapes.box(), name="new", at=(9, 9, 9)))
+    world.remove(added)
+    world.keep_ledger(not world.ledger)
+
+
+def test_the_settings_of_a_simulation_outlive_every_change() -> None:
+    sim = Simulation(gallery.load("drop"), solver="rk4", fps=120, precision="double", max_substeps=2048, worlds=1)
+    world = advanced(World(sim))
+    assert world.scene.simulation == sim.settings  # one object: what the page shows, and what runs
+    given = sim.settings
+    changes(world, sim.names[0])
+    assert world.sim.settings == given
+    assert world.scene.simulation == given
+    assert "rk4" in world.scene.to_toml()  # what is downloaded is what runs
+    world.reset()
+    assert world.sim.settings == given
+    assert world.sim.time == 0.0
+    choose(world, "solver", "midpoint")
+    assert (world.sim.solver, world.scene.simulation.solver) == ("midpoint", "midpoint")
+    assert world.sim.precision == "double"
+    world.restore()
+    assert world.sim.settings == given
+
+
+def test_the_user_s_simulation_is_the_running_one() -> None:
+    sim = Simulation(gallery.load("drop"))
+    name = sim.names[0]
+    world, view, contacts = World(sim), sim[name], []
+    sim.on_contact(contacts.append)
+    advanced(world)
+    changes(world, name)
+    choose(world, "contact", "none")
+    assert world.sim is sim
+    assert sim[name] is view
+    time, before = sim.time, view.center
+    advanced(world, 20)
+    assert sim.time == pytest.approx(time + 20 / 60)
+    assert view.center[2] < before[2]
+    assert sim.settings.contact == "none"
+    world.open(gallery.load("drop-2d"))
+    assert world.sim is sim
+    assert sim.scene.dim == 2
+    assert sim.settings == gallery.load("drop-2d").simulation
+
+
+def test_the_length_of_a_scene_is_the_simulation_s_too() -> None:
+    world = World(gallery.load("drop-2d"))
+    world.change("simulation.seconds", 0.1)
+    assert world.sim.settings == world.scene.simulation
+    world.sim.run()
+    assert world.sim.time == pytest.approx(0.1)
+
+
+def test_slow_worlds_have_shorter_frames_but_a_user_s_simulation_keeps_its_own() -> None:
+    mine, yours = World(gallery.load("drop-2d")), World(Simulation(gallery.load("drop-2d")))
+    for world in (mine, yours):
+        for _ in range(PATIENCE):
+            world.adapt_frame_length(seconds=1.0)
+        world.pin(world.sim.names[0], 3)
+    assert mine.sim.settings.fps == 2 * mine.scene.simulation.fps == 120.0
+    assert yours.sim.settings.fps == yours.scene.simulation.fps == 60.0
+
+
+def snapshot(world: World) -> tuple[Any, ...]:
+    sim = world.sim
+    return (
+        sim.state_hash(), sim.settings, sim.ledger, sim.scene, sim.names, world.scene, world.state, world.ledger,
+        world.opened, repr(world.grabbed),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def held() -> World:
+    """Two bodies, of which one is held."""
+    world = advanced(World(gallery.load("two-spheres")))
+    name = world.sim.names[0]
+    world.grab(name, 0, world.sim[name].center + 0.1)
+    return world
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda world: world.keep_ledger(True),
+        lambda world: world.remove(world.sim.names[0]),
+        lambda world: world.pin(world.sim.names[1], 2),
+        lambda world: world.change("simulation.solver", "rk4"),
+        lambda world: [world.adapt_frame_length(seconds=1.0) for _ in range(PATIENCE)],
+        lambda world: world.reset(),
+        lambda world: world.open(gallery.load("drop-2d")),
+    ],
+    ids=["ledger", "remove", "pin", "solver", "frames", "reset", "open"],
+)
+def test_a_rebuild_that_fails_leaves_everything_as_it_was(
+    held: World, act: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise SceneError("it cannot be built")
+
+    before = snapshot(held)
+    with monkeypatch.context() as patch:
+        patch.setattr(simulation_module, "rebuilt", fail)
+        patch.setattr(simulation_module, "fresh", fail)
+        with pytest.raises(SceneError, match="cannot be built"):
+            act(held)
+    assert snapshot(held) == before
+    held.pin(held.sim.names[1], 2)  # the next one has nothing of the one that failed
+    assert (held.sim.ledger, held.sim.solver, held.sim.settings.fps) == (before[2], before[1].solver, before[1].fps)
+    assert list(held.grabbed) == [held.sim.names[0]]
+
+
+def test_a_body_that_goes_is_let_go_of(held: World) -> None:
+    name = held.sim.names[0]
+    held.remove(name)
+    assert not held.grabbed
+    assert np.isfinite(advanced(held).sim.positions).all()
+
+
+def test_asking_for_too_few_substeps_does_not_move_the_world() -> None:
+    world = advanced(World(gallery.load("five-balls")))
+    choose(world, "substeps", str(2 ** int(np.ceil(np.log2(world.sim.substeps)))))
+    before = snapshot(world)
+    with pytest.raises(SceneError, match="needs about"):
+        choose(world, "substeps", "1")
+    assert snapshot(world) == before
