@@ -152,7 +152,7 @@ class Contacts:
 
 
 class Particles:
-    """The collision particles of contact = "particles" (B19); of the running world only."""
+    """The collision particles of contact = "particles"; of the running world only."""
 
     def __init__(self, playground: Playground) -> None:
         self._playground = playground
