@@ -50,7 +50,7 @@ def outward_normals(positions: FloatArray, layout: Layout) -> FloatArray:
 
 
 class Velocities:
-    """Red arrows as long as the distance covered in `seconds`; those that are shorter than an arrow's head are left out."""
+    """Red arrows as long as the distance covered in `seconds`; those shorter than an arrow's head are left out."""
 
     def __init__(self, playground: Playground) -> None:
         self._layout, self._radius = playground.nodes.layout, playground.nodes.radius

@@ -310,7 +310,7 @@ class Playground:
         self.do(self.aim, client)
 
     def _reframe(self) -> None:
-        """A page learns the size of its picture in steps, as the controls dock: aim again while it is still arriving."""
+        """A page learns the size of its picture in steps, as the controls dock: aim again while it still arrives."""
         clients, now = self.server.get_clients(), time.time()
         self._welcome = {number: since for number, since in self._welcome.items() if number in clients}
         self._aspects = {number: aspect for number, aspect in self._aspects.items() if number in clients}
