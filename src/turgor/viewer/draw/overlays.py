@@ -41,7 +41,7 @@ class PointsNode:
         self._handle: Any = None
 
     def show(self, points: FloatArray, front: float) -> None:
-        """(n, ..., dim) m of the scene, hidden while n = 0; in 2D `front` times the scene's radius in front of them."""
+        """(n, ..., dim) m of the scene, hidden while n = 0; in 2D `front` scene radii in front of the bodies."""
         placed = in_front(points, self._dim, front * self._radius).astype(np.float32)
         if self._handle is None and len(points):
             self._handle = self._make(placed)
