@@ -316,7 +316,7 @@ def test_values_beyond_the_range_are_cut_and_linked_controls_follow(playground: 
 def test_a_click_selects_and_the_sliders_are_that_body_s(playground: Playground) -> None:
     panel: Any = playground.tabs[0]
     playground.do(playground.pointers.click, "blue", 3)
-    assert until(lambda: panel._body.value == "blue" and panel.control("mass").value == 1.2)
+    assert until(lambda: playground.selection.name == "blue" and panel.control("mass").value == 1.2)
     panel._note("mass", 2.0)
     assert until(lambda: playground.world.sim["blue"].mass == pytest.approx(2.0))
     assert playground.world.sim["red"].mass == pytest.approx(1.0)

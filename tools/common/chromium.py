@@ -66,16 +66,16 @@ def ask(playground: Playground, function: Callable[..., Any], *arguments: Any) -
 
 
 def listen(playground: Playground) -> list[tuple[str, str]]:
-    """All messages (title, text) that the playground tells from now on; those of other kinds than "info" are errors."""
+    """All messages (title, text) of the playground from now on; those of other kinds than "info" are errors."""
     told: list[tuple[str, str]] = []
-    tell = playground.tell
+    notify = playground.notify
 
     def note(title: str, text: str, kind: str = "info") -> None:
         if kind != "info":
             told.append((title, text))
-        tell(title, text, kind)
+        notify(title, text, kind)
 
-    playground.tell = note  # type: ignore[method-assign]
+    playground.notify = note  # type: ignore[method-assign]
     return told
 
 
@@ -133,14 +133,14 @@ class Visitor:
             ask(self.playground, lambda: None)
             self.page.wait_for_timeout(PAUSE)
 
-    # the panel --------------------------------------------------------------------------------------------------------
+    # the tabs ---------------------------------------------------------------------------------------------------------
 
     def tab(self, name: str) -> None:
-        """Bring a tab of the panel to the front."""
+        """Bring a tab to the front."""
         self.page.get_by_role("tab", name=name, exact=True).click()
 
     def click(self, label: str) -> None:
-        """Press a button of the panel."""
+        """Press a button of the tab in front."""
         self.page.get_by_role("button", name=label, exact=True).click()
 
     def box(self, label: str) -> Locator:

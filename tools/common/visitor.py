@@ -33,7 +33,7 @@ ACTION_MS = 3000  # ms: a control that cannot be reached in that time has gone
 PANEL = "[data-dock-area]"
 KEYS = ["Space", "n", "r", "f", "1", "2", "3", "4", "5", "v", "o", "b", "c", "l", "x", "k"]
 SPARED = ("Upload", "Video", "GIF")  # no file to give; films take the machine for themselves, and have their own tests
-STALE = "the scene has no '"  # a panel that still asks for a body of the last scene
+STALE = "the scene has no '"  # a tab that still asks for a body of the last scene
 # How often each kind of action is chosen, relative to the others.
 WEIGHTS = {"drag": 8, "throw": 4, "orbit": 2, "slider": 10, "toggle": 5, "button": 4, "choose": 4, "key": 3, "tab": 6}
 
@@ -48,7 +48,7 @@ class Report:
     scenes: list[str] = field(default_factory=list)  # in the order that they were opened
     exceptions: list[str] = field(default_factory=list)
     unstable: list[str] = field(default_factory=list)
-    refused: Counter[str] = field(default_factory=Counter)  # sentences that told the visitor why not
+    refused: Counter[str] = field(default_factory=Counter)  # sentences that say why something is refused
     frames: int = 0  # that were streamed and looked at
     memory: list[tuple[float, int, int]] = field(
         default_factory=list
@@ -305,7 +305,7 @@ class _Soaker:
         ask(self.playground, lambda: self._look(self.playground.world.frame()))
 
     def judge(self, tee: _Tee, seconds: float) -> None:
-        """Sort what was told and written since the last time."""
+        """Sort what was reported and written since the last time."""
         where = f"{seconds:.0f} s, {self.playground.world.scene.name}, after: {' | '.join(self.done)}"
         for title, text in self.told[:]:
             if title == "Internal error" or text.startswith(STALE):

@@ -1,4 +1,4 @@
-"""Velocity vectors, in red, and outward normals at the vertices (A8, D7)."""
+"""Velocity vectors, in red, and outward normals at the vertices."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy.typing as npt
 from turgor.output.frame import Frame, Layout
 from turgor.record.geometry import vertex_normals
 from turgor.record.look import NORMAL, Look
-from turgor.viewer.draw.coordinates import in_front
-from turgor.viewer.draw.overlays import PointsNode, lines
+from turgor.viewer.draw.overlays import Overlay
 from turgor.viewer.draw.scene_nodes import rgb
 
 if TYPE_CHECKING:
@@ -49,15 +48,15 @@ def outward_normals(positions: FloatArray, layout: Layout) -> FloatArray:
     return np.asarray(normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30))
 
 
-class Velocities:
-    """Red arrows as long as the way in `seconds`; those that are shorter than an arrow's head are left out."""
+class Velocities(Overlay):
+    """Red arrows as long as the distance covered in `seconds`; those shorter than an arrow's head are left out."""
 
     def __init__(self, playground: Playground) -> None:
-        self._layout, self._radius = playground.nodes.layout, playground.nodes.radius
+        super().__init__(playground)
         self.seconds = Look().arrow_seconds(self._radius)
         self.chosen = chosen_vertices(self._layout)
         api, radius = playground.server.scene, self._radius
-        self._arrows = PointsNode(
+        self._arrows = self._add(
             lambda points: api.add_arrows(
                 "/overlay-velocities", points, RED,
                 shaft_radius=SHAFT * radius, head_radius=HEAD * radius, head_length=HEAD_LENGTH * radius,
@@ -65,28 +64,21 @@ class Velocities:
         )  # fmt: skip
 
     def show(self, frame: Frame) -> None:
-        ways = self.seconds * frame.velocities[self.chosen]
-        seen = np.linalg.norm(ways, axis=1) >= HEAD_LENGTH * self._radius
+        arrows = self.seconds * frame.velocities[self.chosen]
+        seen = np.linalg.norm(arrows, axis=1) >= HEAD_LENGTH * self._radius
         start = frame.positions[self.chosen][seen]
-        ends = np.stack([start, start + ways[seen]], axis=1)
-        self._arrows.show(in_front(ends, self._layout.dim, IN_FRONT * self._radius))
-
-    def close(self) -> None:
-        self._arrows.close()
+        self._arrows.show(np.stack([start, start + arrows[seen]], axis=1), IN_FRONT)
 
 
-class Normals:
+class Normals(Overlay):
     """Thin lines along the outward normals."""
 
     def __init__(self, playground: Playground) -> None:
-        self._layout, self._radius = playground.nodes.layout, playground.nodes.radius
+        super().__init__(playground)
         self._chosen = chosen_vertices(self._layout)
-        self._lines = lines(playground, "/overlay-normals", rgb(NORMAL), 1.2)
+        self._along = self._lines("/overlay-normals", rgb(NORMAL), 1.2)
 
     def show(self, frame: Frame) -> None:
         start = frame.positions[self._chosen]
         along = NORMAL_LENGTH * self._radius * outward_normals(frame.positions, self._layout)[self._chosen]
-        self._lines.show(in_front(np.stack([start, start + along], axis=1), self._layout.dim, 0.006 * self._radius))
-
-    def close(self) -> None:
-        self._lines.close()
+        self._along.show(np.stack([start, start + along], axis=1), 0.006)

@@ -7,7 +7,7 @@ In 2D things are drawn in front of the filled shapes, by a part of the scene's r
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from turgor.viewer.draw.coordinates import in_front
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
 
-__all__ = ["Bounds", "Contacts", "Overlay", "Particles", "Pins", "PointsNode", "dots", "lines"]
+__all__ = ["Bounds", "Contacts", "Overlay", "Particles", "Pins"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -33,65 +33,74 @@ FEW_ARCS = 16  # the same, for many bodies
 MANY = 40  # bodies
 
 
-class Overlay(Protocol):
-    """Nodes that follow what is shown."""
-
-    def __init__(self, playground: Playground) -> None: ...
-
-    def show(self, frame: Frame) -> None:
-        """One more frame."""
-
-    def close(self) -> None:
-        """Take its nodes away."""
-
-
 class PointsNode:
     """One node whose points are exchanged at every frame; there is none until there is something to show."""
 
-    def __init__(self, make: Callable[[npt.NDArray[np.float32]], Any]) -> None:
-        self._make = make
-        self.handle: Any = None
+    def __init__(self, make: Callable[[npt.NDArray[np.float32]], Any], dim: int, radius: float) -> None:
+        self._make, self._dim, self._radius = make, dim, radius
+        self._handle: Any = None
 
-    def show(self, points: FloatArray) -> None:
-        """(n, ..., 3) m; the node is hidden while n = 0."""
-        if self.handle is None and len(points):
-            self.handle = self._make(points.astype(np.float32))
-        elif self.handle is not None:
+    def show(self, points: FloatArray, front: float) -> None:
+        """(n, ..., dim) m of the scene, hidden while n = 0; in 2D `front` scene radii in front of the bodies."""
+        placed = in_front(points, self._dim, front * self._radius).astype(np.float32)
+        if self._handle is None and len(points):
+            self._handle = self._make(placed)
+        elif self._handle is not None:
             if len(points):
-                self.handle.points = points.astype(np.float32)
-            self.handle.visible = len(points) > 0
+                self._handle.points = placed
+            self._handle.visible = len(points) > 0
 
     def close(self) -> None:
-        if self.handle is not None:
-            self.handle.remove()
-            self.handle = None
+        if self._handle is not None:
+            self._handle.remove()
+            self._handle = None
 
 
-def dots(playground: Playground, name: str, color: tuple[int, int, int], size: float) -> PointsNode:
-    """Round points; size in parts of the scene's radius."""
-    api, width = playground.server.scene, size * playground.nodes.radius
-    return PointsNode(
-        lambda points: api.add_point_cloud(
-            name, points, color, point_size=width, point_shape="circle", point_shading="flat", precision="float32"
+class Overlay:
+    """Nodes that follow what is shown."""
+
+    def __init__(self, playground: Playground) -> None:
+        self._playground = playground
+        self._layout, self._radius = playground.nodes.layout, playground.nodes.radius
+        self._nodes: list[PointsNode] = []
+
+    def show(self, frame: Frame) -> None:
+        """One more frame."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Take its nodes away."""
+        for node in self._nodes:
+            node.close()
+
+    def _add(self, make: Callable[[npt.NDArray[np.float32]], Any]) -> PointsNode:
+        self._nodes.append(PointsNode(make, self._layout.dim, self._radius))
+        return self._nodes[-1]
+
+    def _dots(self, name: str, color: tuple[int, int, int], size: float) -> PointsNode:
+        """Round points; size in parts of the scene's radius."""
+        api, width = self._playground.server.scene, size * self._radius
+        return self._add(
+            lambda points: api.add_point_cloud(
+                name, points, color, point_size=width, point_shape="circle", point_shading="flat", precision="float32"
+            )
         )
-    )
+
+    def _lines(self, name: str, color: tuple[int, int, int], thickness: float) -> PointsNode:
+        """Line segments; thickness in pixels."""
+        api = self._playground.server.scene
+        return self._add(
+            lambda points: api.add_line_segments(name, points, color, thickness=thickness, thickness_units="screen")
+        )
 
 
-def lines(playground: Playground, name: str, color: tuple[int, int, int], thickness: float) -> PointsNode:
-    """Line segments; thickness in pixels."""
-    api = playground.server.scene
-    return PointsNode(
-        lambda points: api.add_line_segments(name, points, color, thickness=thickness, thickness_units="screen")
-    )
-
-
-class Bounds:
+class Bounds(Overlay):
     """The box along the axes, and the ball about its centre, that hold each body (Matyka & Ollila 2003, 3.5)."""
 
     def __init__(self, playground: Playground) -> None:
-        self._layout, self._radius = playground.nodes.layout, playground.nodes.radius
-        self._boxes = lines(playground, "/overlay-boxes", BOX_COLOR, 1.5)
-        self._balls = lines(playground, "/overlay-balls", BALL_COLOR, 1.0)
+        super().__init__(playground)
+        self._boxes = self._lines("/overlay-boxes", BOX_COLOR, 1.5)
+        self._balls = self._lines("/overlay-balls", BALL_COLOR, 1.0)
         dim, self._starts = self._layout.dim, np.array([body.start for body in self._layout.bodies], np.int64)
         corners = np.stack(np.meshgrid(*[(-1.0, 1.0)] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
         edges = [(a, b) for a in range(len(corners)) for b in range(a) if np.abs(corners[a] - corners[b]).sum() == 2.0]
@@ -119,44 +128,35 @@ class Bounds:
         boxes = centres[:, None, None] + half[:, None, None] * self._edges
         balls = centres[:, None, None] + radii[:, None, None, None] * self._arcs
         dim = self._layout.dim
-        self._boxes.show(in_front(boxes.reshape(-1, 2, dim), self._layout.dim, 0.010 * self._radius))
-        self._balls.show(in_front(balls.reshape(-1, 2, dim), self._layout.dim, 0.008 * self._radius))
-
-    def close(self) -> None:
-        self._boxes.close()
-        self._balls.close()
+        self._boxes.show(boxes.reshape(-1, 2, dim), 0.010)
+        self._balls.show(balls.reshape(-1, 2, dim), 0.008)
 
 
-class Contacts:
+class Contacts(Overlay):
     """Where bodies touch each other and walls, and the normals there; of the running world only."""
 
     def __init__(self, playground: Playground) -> None:
-        self._playground = playground
-        self._points = dots(playground, "/overlay-contacts", CONTACT_COLOR, DOT)
-        self._normals = lines(playground, "/overlay-contact-normals", CONTACT_COLOR, 1.5)
+        super().__init__(playground)
+        self._points = self._dots("/overlay-contacts", CONTACT_COLOR, DOT)
+        self._normals = self._lines("/overlay-contact-normals", CONTACT_COLOR, 1.5)
 
     def show(self, frame: Frame) -> None:
-        nodes = self._playground.nodes
-        points = normals = np.zeros((0, nodes.layout.dim))
+        points = normals = np.zeros((0, self._layout.dim))
         if not self._playground.replaying:
             found = self._playground.world.sim.contacts()
             here = found.worlds == 0
             points, normals = found.points[here], found.normals[here]
-        ends = np.stack([points, points + CONTACT_NORMAL * nodes.radius * normals], axis=1)
-        self._points.show(in_front(points, nodes.layout.dim, 0.030 * nodes.radius))
-        self._normals.show(in_front(ends, nodes.layout.dim, 0.028 * nodes.radius))
-
-    def close(self) -> None:
-        self._points.close()
-        self._normals.close()
+        ends = np.stack([points, points + CONTACT_NORMAL * self._radius * normals], axis=1)
+        self._points.show(points, 0.030)
+        self._normals.show(ends, 0.028)
 
 
-class Particles:
-    """The collision particles of contact = "particles" (B19); of the running world only."""
+class Particles(Overlay):
+    """The collision particles of contact = "particles"; of the running world only."""
 
     def __init__(self, playground: Playground) -> None:
-        self._playground = playground
-        self._points = dots(playground, "/overlay-particles", PARTICLE_COLOR, DOT)
+        super().__init__(playground)
+        self._points = self._dots("/overlay-particles", PARTICLE_COLOR, DOT)
 
     @staticmethod
     def available(playground: Playground) -> bool:
@@ -164,39 +164,33 @@ class Particles:
         return playground.world.sim.settings.contact == "particles"
 
     def show(self, frame: Frame) -> None:
-        nodes, sim = self._playground.nodes, self._playground.world.sim
-        points = np.zeros((0, nodes.layout.dim))
+        sim = self._playground.world.sim
+        points = np.zeros((0, self._layout.dim))
         if self.available(self._playground) and not self._playground.replaying:
             try:
                 found = sim.collision_particles()
                 points = found["position"][found["owner"] < len(sim.names)]  # of the first world
             except SceneError:  # a single body: nothing can touch
                 pass
-        self._points.show(in_front(points, nodes.layout.dim, 0.026 * nodes.radius))
-
-    def close(self) -> None:
-        self._points.close()
+        self._points.show(points, 0.026)
 
 
-class Pins:
+class Pins(Overlay):
     """Vertices that are held in place."""
 
     def __init__(self, playground: Playground) -> None:
-        self._playground = playground
-        self._points = dots(playground, "/overlay-pins", PIN_COLOR, 1.5 * DOT)
+        super().__init__(playground)
+        self._points = self._dots("/overlay-pins", PIN_COLOR, 1.5 * DOT)
         self._scene: Any = None
         self._pinned = np.zeros(0, np.int64)
 
     def show(self, frame: Frame) -> None:
-        nodes, scene = self._playground.nodes, self._playground.world.scene
+        scene = self._playground.world.scene
         if scene is not self._scene:
             self._scene = scene
-            self._pinned = _pinned(scene, nodes.layout)
+            self._pinned = _pinned(scene, self._layout)
         points = frame.positions[self._pinned]
-        self._points.show(in_front(points, nodes.layout.dim, 0.030 * nodes.radius))
-
-    def close(self) -> None:
-        self._points.close()
+        self._points.show(points, 0.030)
 
 
 def _pinned(scene: Any, layout: Layout) -> npt.NDArray[np.int64]:

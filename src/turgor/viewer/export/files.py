@@ -35,7 +35,7 @@ NICE = 5  # the child stands back behind the simulation
 PATIENCE = 3.0  # s: for the child to close its encoder when it is cancelled
 JOB, RESULT, COMPLAINTS = "job.pickle", "recording", "errors.txt"  # files in the child's folder
 
-#: Told (frames done, frames in all), in the exporting thread's helper.
+#: Called with (frames done, frames in all), on a helper of the exporting thread.
 Progress = Callable[[int, int], None]
 
 

@@ -33,7 +33,7 @@ def standalone_html(
 ) -> bytes:
     """The page, UTF-8. It plays in a loop, in real time of the simulation, from file:// and offline.
 
-    textures: picture files of cloths, by the body's name. progress: told (frames done, frames in all).
+    textures: picture files of cloths, by the body's name. progress: called with (frames done, frames in all).
     SceneError if the page would be larger than `max_bytes`.
     """
     if len(recording) == 0:

@@ -1,0 +1,1 @@
+"""The page of the playground: its threads, tabs, pointers and selection."""

@@ -1,4 +1,4 @@
-"""The playground: a page in the browser on which a world runs and can be touched. All clients share one world.
+"""The playground: a page in the browser on which a world runs and can be changed. All clients share one world.
 
 Two threads: viser's, which talks to the browsers, and the world's, which runs the simulation, streams it and refreshes
 the controls. Everything that touches the world is handed to its thread by `do`, so nothing needs a lock. A slow client
@@ -39,10 +39,10 @@ UPDATES = 60.0  # 1/s: streamed at most
 STREAM_SHARE = 0.35  # of the time of the world's thread that streaming may take
 SETTLING, STILL = 2.0, 0.15  # s: after a camera was set, and after it was last moved, before it is straightened
 ARRIVING = 10.0  # s
-IDLE = 0.004  # s: the longest nap of the world's thread
+IDLE = 0.004  # s: the longest pause of the world's thread
 NOTHING = (-1, -1, -1)
 BRAND = (47, 95, 179)
-ALONG = np.array([0.0, 1.0, 0.0])  # the way that the camera of a 2D scene looks
+ALONG = np.array([0.0, 1.0, 0.0])  # the direction in which the camera of a 2D scene looks
 
 
 class Playground:
@@ -164,7 +164,7 @@ class Playground:
         """Call a function on the world's thread with each frame that is streamed."""
         self._show_listeners.append(function)
 
-    def tell(self, title: str, text: str, kind: str = "info") -> None:
+    def notify(self, title: str, text: str, kind: str = "info") -> None:
         """A message on every page."""
         for client in self.server.get_clients().values():
             client.add_notification(
@@ -204,9 +204,9 @@ class Playground:
                 if now >= timer[2] and self.shown[0] == self.world.version:  # tabs know the bodies that are there
                     timer[2] = now + timer[0]
                     self._guard(timer[1])
-            self._nap(last)
+            self._pause(last)
 
-    def _nap(self, last: float) -> None:
+    def _pause(self, last: float) -> None:
         """Sleep until the next frame is due, or a job comes."""
         due = last + 1.0 / (self.world.sim.settings.fps * max(self.world.speed, 1e-3))
         wait = min(due - time.perf_counter(), IDLE)
@@ -229,12 +229,14 @@ class Playground:
         try:
             return function(*arguments)
         except UnstableError as error:
-            self.tell("The simulation became unstable and is paused", f"{error} Reset, or change a parameter.", "error")
+            self.notify(
+                "The simulation became unstable and is paused", f"{error} Reset, or change a parameter.", "error"
+            )
         except TurgorError as error:
-            self.tell("That does not work", str(error), "error")
+            self.notify("That does not work", str(error), "error")
         except Exception as error:
             traceback.print_exc()
-            self.tell("Internal error", f"{type(error).__name__}: {error}", "error")
+            self.notify("Internal error", f"{type(error).__name__}: {error}", "error")
         return None
 
     def _advance(self, seconds: float) -> None:
@@ -308,7 +310,7 @@ class Playground:
         self.do(self.aim, client)
 
     def _reframe(self) -> None:
-        """A page learns the size of its picture in steps, as the controls dock: aim anew while it is still arriving."""
+        """A page learns the size of its picture in steps, as the controls dock: aim again while it still arrives."""
         clients, now = self.server.get_clients(), time.time()
         self._welcome = {number: since for number, since in self._welcome.items() if number in clients}
         self._aspects = {number: aspect for number, aspect in self._aspects.items() if number in clients}
@@ -343,7 +345,7 @@ class Playground:
             scene = Scene.load(path)
             watch.also(files_of(scene))
             self.open(scene)
-            self.tell("Reloaded", path.name)
+            self.notify("Reloaded", path.name)
 
         watch = FileWatch(path, reload)
         watch.also(files_of(self.world.scene))

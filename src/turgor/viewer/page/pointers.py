@@ -1,4 +1,4 @@
-"""Pointers: press and drag a body, and it follows as on a rubber band; let go, and it keeps its velocity (A9).
+"""Pointers: press and drag a body, and it follows as on a rubber band; let go, and it keeps its velocity.
 
 viser gives the pointer's position on a plane through the pressed point that faces the camera, about 20 times a second.
 """

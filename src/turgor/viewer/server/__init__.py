@@ -1,0 +1,1 @@
+"""The viser server, and the gate that stands between it and the network."""

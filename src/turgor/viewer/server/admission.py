@@ -2,7 +2,7 @@
 
 On loopback a page of another site must be kept out, which the user's own browser would let through to 127.0.0.1: such
 a page betrays itself by its Origin, or, when its name was made to point here (DNS rebinding), by its Host. Opened up,
-a token that only the user was told is needed as well.
+a token that only the user knows is needed as well.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Request:
     def encode(self, password: str) -> bytes:
         """The head as the server behind the gate gets it: rebuilt, with nothing in it that it does not need.
 
-        Cookies stay outside: those of other programs on this machine are none of viser's business.
+        Cookies stay outside: those of other programs on this machine are not for viser.
         """
         if self.upgrade:
             kept = [name for name in self.headers if name.startswith("sec-websocket-")]

@@ -268,7 +268,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _own_address(family: socket.AddressFamily) -> str:
-    """This machine's address as others see it, as far as it can be told; nothing is sent."""
+    """This machine's address as others see it, as far as it can be known; nothing is sent."""
     outside = "2001:db8::1" if family == socket.AF_INET6 else "192.0.2.1"  # addresses kept for documentation
     with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
         probe.connect((outside, 9))

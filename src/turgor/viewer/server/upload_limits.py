@@ -33,13 +33,13 @@ class _Uploads:
     """Accepts the parts of files; runs on viser's event loop only."""
 
     def __init__(self, server: viser.ViserServer, max_bytes: int, refuse: Refuse) -> None:
-        self.server, self.max_bytes, self.tell = server, max_bytes, refuse
+        self.server, self.max_bytes, self.on_refusal = server, max_bytes, refuse
         self.transfers = viser_private.transfers(server)  # by transfer id
 
     def start(self, client_id: Any, message: Any) -> None:
         """A file is announced: nothing is kept of it unless its size is acceptable."""
-        whole = isinstance(message.size_bytes, int) and isinstance(message.part_count, int)
-        if not (whole and isinstance(message.filename, str) and isinstance(message.transfer_uuid, str)):
+        integers = isinstance(message.size_bytes, int) and isinstance(message.part_count, int)
+        if not (integers and isinstance(message.filename, str) and isinstance(message.transfer_uuid, str)):
             return
         # The transfer may be someone else's; and viser cleans up only after clients that have shown their camera.
         if message.transfer_uuid in self.transfers or client_id not in self.server.get_clients():
@@ -83,12 +83,12 @@ class _Uploads:
             viser_private.end_transfer(self.server, client_id, message)
 
     def refuse(self, client_id: Any, message: Any, sentence: str) -> None:
-        """Tells the user, and ends the progress bar that the page shows."""
+        """Says why, and ends the progress bar that the page shows."""
         client = self.server.get_clients().get(client_id)
         if client is not None:
             viser_private.acknowledge_part(client, message, 0, 0)  # the upload button can be used again
             viser_private.remove_upload_notice(client, message)
-        self.tell(client_id, sentence)
+        self.on_refusal(client_id, sentence)
 
 
 def shown_name(name: str) -> str:

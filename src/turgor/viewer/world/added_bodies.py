@@ -1,4 +1,4 @@
-"""Bodies that are added by hand: of a material that suits the scene, at a free place above its middle. No browser."""
+"""Bodies that a user adds: of a material that suits the scene, at a free place above its middle. No browser."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FEW = 300  # vertices: a scene of coarser balls gets coarse balls
 ANGULAR_GAUGE = 0.3  # of the gauge pressure of balls: corners are to stay
 ANGULAR_BENDING = 0.06  # of stiffness × edge², N m/rad: as the soft cubes of "torus-and-cubes"
 SHORT = 5.0  # percent of the edges are shorter than the one that bending is made for
-QUICK = 2.0  # times as fast as the scene's own a newcomer may ring: it takes that many times the substeps
+QUICK = 2.0  # times as fast as the scene's own a new body may ring: it takes that many times the substeps
 
 
 @dataclass(frozen=True)
@@ -211,6 +211,6 @@ def _growth(world: World) -> float:
 
 
 def _bodies(world: World) -> list[SoftBody | RigidBody]:
-    """The bodies that newcomers are compared with: not cloths and not what stands fixed."""
+    """The bodies that a new one is compared with: not cloths and not what is fixed."""
     moving = [body for body in world.scene.rigid_bodies if body.kind == "dynamic"]
     return [*world.scene.soft_bodies, *moving]

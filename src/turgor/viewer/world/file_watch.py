@@ -26,25 +26,25 @@ class FileWatch:
     ) -> None:
         self.path, self.changed, self.clock = Path(path), changed, clock
         self.others: tuple[Path, ...] = ()
-        self._told = self._seen = self._look()
+        self._reported = self._seen = self._look()
         self._since = clock()
 
     def also(self, files: Iterable[str | os.PathLike[str]]) -> None:
         """Watches these files too, in place of those named before; `files_of(scene)` finds them."""
         self.others = tuple(Path(file) for file in files)
-        self._told = self._seen = (self._told[0], *self._look()[1:])
+        self._reported = self._seen = (self._reported[0], *self._look()[1:])
 
     def poll(self) -> bool:
         """Looks, and calls `changed()` if there is news; returns whether it did. What `changed` raises goes through.
 
-        A change is told once, even if `changed` raised: the user will save the file again.
+        A change is reported once, even if `changed` raised: the user will save the file again.
         """
         found = self._look()
         if found != self._seen:
             self._seen, self._since = found, self.clock()
-        if found == self._told or found[0] is None or self.clock() - self._since < SETTLE:
+        if found == self._reported or found[0] is None or self.clock() - self._since < SETTLE:
             return False
-        self._told = found
+        self._reported = found
         self.changed()
         return True
 

@@ -1,6 +1,6 @@
 """The live parameters: what can be changed while a world runs, in which unit and range. One table, no browser.
 
-The panel "Change", its tests and the documentation all read PARAMETERS and CHOICES. A range comes from the scene as it
+The tab "Change", its tests and the documentation all read PARAMETERS and CHOICES. A range comes from the scene as it
 was opened, so that it suits this scene and stays the same while values move.
 """
 

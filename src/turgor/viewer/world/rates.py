@@ -11,7 +11,7 @@ WINDOW = 1.0  # s
 
 
 class Rates:
-    """Counts what happens; asked, it tells the rates of the last second."""
+    """Counts frames and updates, and gives their rates over the last second."""
 
     def __init__(self) -> None:
         self._frames: deque[tuple[float, int, float]] = deque()  # time, frames, simulated seconds

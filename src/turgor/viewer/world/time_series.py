@@ -88,7 +88,7 @@ class Series:
             self.gas.clear()
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Begin again."""
         self.energy.clear()
         self.gas.clear()
         self._energy_due = 0.0

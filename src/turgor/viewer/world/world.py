@@ -268,6 +268,11 @@ class World:
             "ambient": body.gas.ambient,
         }
 
+    @property
+    def gas_units(self) -> tuple[str, str]:
+        """Of volume and pressure."""
+        return ("m³", "Pa") if self.scene.dim == 3 else ("m²", "N/m")
+
     def add(self, thing: Thing) -> str:
         """Add a body or wall; returns its name."""
         scene = self.scene.copy()

@@ -1,4 +1,4 @@
-"""The tab "Hands": add bodies, upload meshes, pin vertices, and how to drag and throw (A9)."""
+"""The tab "Hands": add bodies, upload meshes, pin vertices, and how to drag and throw."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from turgor.errors import MeshError, SceneError, TurgorError
 from turgor.scene.data import Body
 from turgor.shapes import Report, Shape
-from turgor.viewer.page.selection import ALL
+from turgor.viewer.page.tabs.tab import Tab
 from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES
 from turgor.viewer.server.uploaded_mesh import read_mesh
 from turgor.viewer.world.added_bodies import FLAT, SOLID, add_shape, common_size, is_fine, made
@@ -27,11 +27,11 @@ SIZES = (0.4, 1.6)  # of the size that bodies of the scene have
 FOUND = 3  # kinds of defects that are listed
 
 
-class AddTab:
+class AddTab(Tab):
     """Adding, removing, pinning."""
 
     def __init__(self, playground: Playground) -> None:
-        self._playground = playground
+        super().__init__(playground)
         self._selection = playground.selection
         self._scene: Any = None  # whose sizes the slider has
         gui = playground.server.gui
@@ -50,22 +50,18 @@ class AddTab:
             )
             self._verdict = gui.add_markdown("It becomes a body of the kind and size above.")
         with gui.add_folder("Selected body"):
-            self._body = gui.add_dropdown("Body", self._selection.options, initial_value=ALL)
+            self._selection.add_dropdown()
             self._state = gui.add_markdown("")
             self._unpin = gui.add_button("Unpin all its points")
             self._remove = gui.add_button("Remove it")
         self._shape.on_update(self._shape_chosen)
         self._add.on_click(lambda _: playground.do(self._add_shape))
         self._upload.on_upload(self._uploaded)
-        self._body.on_update(self._chosen)
         self._unpin.on_click(lambda _: playground.do(self._unpin_all))
         self._remove.on_click(lambda _: playground.do(self._remove_it))
         playground.pointers.on_click(self._clicked)
         self._selection.on_change(self._arrange)
         playground.every(0.2, self._refresh)
-
-    def close(self) -> None:
-        """Nothing runs in the background."""
 
     @property
     def verdict(self) -> str:
@@ -77,12 +73,8 @@ class AddTab:
     async def _shape_chosen(self, event: Any) -> None:
         self._letter.visible = self._shape.value == "letter"
 
-    async def _chosen(self, event: Any) -> None:
-        if event.client is not None:
-            self._playground.do(self._selection.select, self._body.value)
-
     def _uploaded(self, event: Any) -> None:
-        """Reads the mesh on a thread of viser's pool, as it may take seconds; the world goes on meanwhile."""
+        """Reads the mesh on a thread of viser's pool, as it may take seconds; the world runs on meanwhile."""
         file = event.target.value
         try:
             shape, report = read_mesh(file.name, file.content, size=self._size.value, close_holes=self._holes.value)
@@ -109,7 +101,7 @@ class AddTab:
 
     def _refuse(self, sentence: str) -> None:
         self._verdict.content = f"**Not added.** {_plain(sentence)}"
-        self._playground.tell("The mesh cannot be used", sentence, "error")
+        self._playground.notify("The mesh cannot be used", sentence, "error")
 
     def _clicked(self, name: str, vertex: int, modifier: str | None) -> None:
         if modifier == "shift":
@@ -131,8 +123,6 @@ class AddTab:
     def _arrange(self) -> None:
         """Another body is selected, or there are other bodies."""
         world = self._playground.world
-        self._body.options = self._selection.options
-        self._body.value = self._selection.name or ALL
         flat = world.scene.dim == 2
         options = FLAT if flat else SOLID
         if self._shape.options != options:

@@ -1,4 +1,4 @@
-"""The tab "Change": the live parameters of the selected body, or of all, and of the scene (D8)."""
+"""The tab "Change": the live parameters of the selected body, or of all, and of the scene."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from turgor.errors import TurgorError
-from turgor.viewer.page.selection import ALL
+from turgor.viewer.page.tabs.tab import Tab
 from turgor.viewer.world.parameters import ENTRIES, Choice, Parameter, Span, set_for, span_for, subjects
 
 if TYPE_CHECKING:
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 __all__ = ["ChangeTab"]
 
 REST = 1.0  # s after the last touch until a control may be set by us: not while someone drags it or types into it
-MANY = 12  # more bodies than this do not change their gas law at once: each needs the simulation to be built anew
+MANY = 12  # more bodies than this do not change their gas law at once: each rebuilds the simulation
 PRESETS = {"Earth": 9.81, "Moon": 1.62, "Zero": 0.0}  # m/s²
 HELP = "Click a body to select it."
 TABLE = {entry.key: entry for entry in ENTRIES}
 
 
-class ChangeTab:
+class ChangeTab(Tab):
     """Sliders that show the values of now. What pages send is noted, and the latest of each is applied per turn."""
 
     def __init__(self, playground: Playground) -> None:
-        self._playground = playground
+        super().__init__(playground)
         self._selection = playground.selection
         self._controls: dict[str, Any] = {}
         self._spans: dict[str, Span] = {}
@@ -37,7 +37,7 @@ class ChangeTab:
         self._lock = threading.Lock()
         self._shown: Any = None  # the scene whose values are shown
         gui = playground.server.gui
-        self._body = gui.add_dropdown("Body", self._selection.options, initial_value=ALL)
+        self._selection.add_dropdown()
         self._now = gui.add_markdown(HELP)
         self._folder = gui.add_folder("All bodies")
         with self._folder:
@@ -49,14 +49,10 @@ class ChangeTab:
                 if entry.key == "gravity":
                     self._presets = gui.add_button_group("as on", tuple(PRESETS))
         self._back = gui.add_button("Back to the scene's values", hint="and to its beginning")
-        self._body.on_update(self._chosen)
         self._presets.on_click(lambda _: self._note("gravity", PRESETS[self._presets.value]))
         self._back.on_click(lambda _: playground.do(self._restore))
         self._selection.on_change(self._arrange)
         playground.every(0.3, self._refresh)
-
-    def close(self) -> None:
-        """Nothing runs in the background."""
 
     def control(self, key: str) -> Any:
         """The slider or dropdown of a parameter."""
@@ -80,10 +76,6 @@ class ChangeTab:
 
     # viser's thread ---------------------------------------------------------------------------------------------------
 
-    async def _chosen(self, event: Any) -> None:
-        if event.client is not None:
-            self._playground.do(self._selection.select, self._body.value)
-
     def _note(self, key: str, value: Any) -> None:
         with self._lock:
             first = not self._wanted
@@ -103,7 +95,7 @@ class ChangeTab:
             except TurgorError as error:
                 self._touched.pop(key, None)  # it goes back at once
                 self._shown = None
-                self._playground.tell("That does not work", str(error), "error")
+                self._playground.notify("That does not work", str(error), "error")
         self._refresh()
 
     def _restore(self) -> None:
@@ -115,8 +107,6 @@ class ChangeTab:
         world, name = self._playground.world, self._selection.name
         things = (*world.scene.bodies, *world.scene.rigid_bodies)
         self._later = {thing.name: self._later.get(thing.name, thing) for thing in things}
-        self._body.options = self._selection.options
-        self._body.value = name or ALL
         self._folder.label = "All bodies" if name is None else f"Body {name}"
         with self._playground.server.atomic():
             for key in TABLE:
@@ -172,5 +162,5 @@ class ChangeTab:
             return HELP
         frame, index = world.frame(), world.sim.names.index(name)
         volume, gauge = frame.volumes[index], frame.pressures[index] - float(world.sim[name].ambient)
-        units = ("m³", "Pa") if world.scene.dim == 3 else ("m²", "N/m")
-        return f"Now: volume **{volume:.4g} {units[0]}**, gauge pressure **{gauge:.4g} {units[1]}**"
+        volume_unit, pressure_unit = world.gas_units
+        return f"Now: volume **{volume:.4g} {volume_unit}**, gauge pressure **{gauge:.4g} {pressure_unit}**"

@@ -10,6 +10,7 @@ from turgor.errors import SceneError, TurgorError
 from turgor.output.frame import Frame
 from turgor.viewer.export.downloads import file_name, picture, scene_file
 from turgor.viewer.export.files import CancelledError, export
+from turgor.viewer.page.tabs.tab import Tab
 from turgor.viewer.world.recording import Recording, same_layout
 
 if TYPE_CHECKING:
@@ -30,11 +31,11 @@ DOWNLOADS = {
 }
 
 
-class KeepTab:
-    """One recording at a time, shared by all pages. It belongs to the world's thread; GUI callbacks hand over."""
+class KeepTab(Tab):
+    """One recording at a time, shared by all pages. It belongs to the world's thread; GUI callbacks pass jobs to it."""
 
     def __init__(self, playground: Playground) -> None:
-        self._playground = playground
+        super().__init__(playground)
         self.recording: Recording | None = None
         self._textures: dict[str, str | None] = {}  # of the recorded cloths
         self._fitting = False  # whether the recording is of the bodies that are here
@@ -165,7 +166,7 @@ class KeepTab:
     def _keep_going(self, taken: bool) -> None:
         if not taken and self.recording is not None:
             self._taking = False
-            self._playground.tell("Recording", self.recording.ended)
+            self._playground.notify("Recording", self.recording.ended)
             self._refresh()
 
     def _fits(self) -> bool:
@@ -190,7 +191,7 @@ class KeepTab:
         """Shows the recording at this time, and holds it there."""
         self._ready()
         self._cursor, self._playing = float(seconds), False
-        self._show(slide=False)  # the slider is where a hand has just put it
+        self._show(slide=False)  # the user has just moved the slider
 
     def live(self) -> None:
         """Back to the world, which goes on from where it was."""
@@ -260,7 +261,7 @@ class KeepTab:
         try:
             content = picture(event.client)
         except TurgorError as error:
-            self._playground.tell("Picture", str(error), kind="error")
+            self._playground.notify("Picture", str(error), kind="error")
             return
         name = file_name(self._playground.world.scene.name, f"-{self._shown:.2f}s.png")
         event.client.send_file_download(name, content, save_immediately=True)
@@ -273,7 +274,7 @@ class KeepTab:
         """Starts an export, unless one is under way."""
         with self._lock:
             if self._exporter is not None and self._exporter.is_alive():
-                self._playground.tell("Download", "One download is being made already; wait for it, or cancel it.")
+                self._playground.notify("Download", "One download is being made already; wait for it, or cancel it.")
                 return
             self._cancel = threading.Event()
             self._exporter = threading.Thread(target=self._export, args=(client, kind, self._cancel), daemon=True)
@@ -297,7 +298,7 @@ class KeepTab:
         except CancelledError:
             pass
         except TurgorError as error:
-            self._playground.tell("Download", str(error), kind="error")
+            self._playground.notify("Download", str(error), kind="error")
         finally:
             self._bar.visible = self._stop.visible = False
 
@@ -306,6 +307,6 @@ class KeepTab:
 
 
 def _set(handle: Any, name: str, value: Any) -> None:
-    """Tells the pages only what is new."""
+    """Sends the pages only what is new."""
     if getattr(handle, name) != value:
         setattr(handle, name, value)

@@ -1,4 +1,4 @@
-"""The tab "Plots": the energy ledger, volume and pressure, the p-V diagram and the frame time, live (D8)."""
+"""The tab "Plots": the energy ledger, volume and pressure, the p-V diagram and the frame time, live."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from turgor.output.frame import Frame
 from turgor.viewer.draw.diagram import diagram
-from turgor.viewer.page.selection import ALL
+from turgor.viewer.page.tabs.tab import Tab
 from turgor.viewer.world.time_series import ENERGIES, LOSSES, Series
 
 if TYPE_CHECKING:
@@ -22,18 +22,18 @@ PADDING = (8, 14, 0, 0)
 FONT = "11px sans-serif"
 
 
-class PlotsTab:
+class PlotsTab(Tab):
     """Samples are taken as frames are streamed; only plots that are switched on are refreshed."""
 
     def __init__(self, playground: Playground) -> None:
-        self._playground = playground
+        super().__init__(playground)
         self._selection = playground.selection
         self._series = Series(playground.world, playground.rates)
         self._drawn: dict[str, int] = {}  # samples that each plot shows
         self._samples = 0
-        self._units = ("m³", "Pa")
+        self._units = playground.world.gas_units
         gui = playground.server.gui
-        self._body = gui.add_dropdown("Body", self._selection.options, initial_value=ALL)
+        self._selection.add_dropdown()
         self._boxes: dict[str, Any] = {}
         self._plots: dict[str, Any] = {}
         self._boxes["energy"] = gui.add_checkbox("Energy", True)
@@ -53,14 +53,10 @@ class PlotsTab:
         self._plots["pace"] = self._add_plot(_options("clock (s)", pace))
         for box in (*self._boxes.values(), self._losses):
             box.on_update(lambda _: playground.do(self._switch))
-        self._body.on_update(self._chosen)
         self._selection.on_change(self._arrange)
         self._switch()
         playground.on_show(self._sample)
         playground.every(0.25, self._refresh)
-
-    def close(self) -> None:
-        """Nothing runs in the background."""
 
     @property
     def series(self) -> Series:
@@ -74,10 +70,6 @@ class PlotsTab:
     def _gas_options(self) -> dict[str, Any]:
         volume, pressure = self._units
         return _options("time (s)", (f"volume ({volume})", ("volume",)), (f"gauge ({pressure})", ("gauge pressure",)))
-
-    async def _chosen(self, event: Any) -> None:
-        if event.client is not None:
-            self._playground.do(self._selection.select, self._body.value)
 
     # the world's thread -----------------------------------------------------------------------------------------------
 
@@ -99,11 +91,9 @@ class PlotsTab:
 
     def _arrange(self) -> None:
         """Another body is selected, or there are other bodies."""
-        self._body.options = self._selection.options
-        self._body.value = self._selection.name or ALL
         self._series.watch(self._selection.name)
         self._boxes["gas"].label = f"Volume and pressure of {self._series.body or 'a body with gas'}"
-        units = ("m³", "Pa") if self._playground.world.scene.dim == 3 else ("m²", "N/m")
+        units = self._playground.world.gas_units
         if units != self._units:
             self._units = units
             self._plots["gas"].axes = self._gas_options()["axes"]

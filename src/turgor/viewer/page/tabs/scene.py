@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from turgor import gallery
+from turgor.viewer.page.tabs.tab import Tab
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
@@ -17,11 +18,11 @@ SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1")
 KEYS = "**Keys** · space: play or pause · N: next frame · R: reset · G: next scene · F: see all · 1–5: speed"
 
 
-class SceneTab:
+class SceneTab(Tab):
     """Gallery, transport and numbers."""
 
     def __init__(self, playground: Playground) -> None:
-        self._playground = playground
+        super().__init__(playground)
         gui = playground.server.gui
         self._rows = {row["name"]: row for row in gallery.describe()}
         name = playground.world.scene.name
@@ -43,9 +44,6 @@ class SceneTab:
         self._add_keys()
         playground.every(0.25, self._refresh)
         playground.on_new_nodes(self._describe)
-
-    def close(self) -> None:
-        """Nothing runs in the background."""
 
     def _add_keys(self) -> None:
         gui, playground = self._playground.server.gui, self._playground

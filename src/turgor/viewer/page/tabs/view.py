@@ -10,6 +10,7 @@ from turgor.viewer.draw.color_values import KINDS
 from turgor.viewer.draw.legend import legend_of
 from turgor.viewer.draw.overlays import Bounds, Contacts, Overlay, Particles, Pins
 from turgor.viewer.draw.painter import Painter
+from turgor.viewer.page.tabs.tab import Tab
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
@@ -52,11 +53,11 @@ OVERLAYS: dict[str, tuple[str, type[Overlay], bool, str | None, str]] = {
 INSIDE = ("contacts", "particles")  # hidden by bodies that are not see-through
 
 
-class ViewTab:
+class ViewTab(Tab):
     """Toggles of the overlays, colours by value with their legend, and how the bodies are drawn."""
 
     def __init__(self, playground: Playground) -> None:
-        self._playground = playground
+        super().__init__(playground)
         self._frame: Frame | None = None
         self._version = -1  # of the world, that the nodes and all that is drawn over them are of
         self.overlays: dict[str, Overlay] = {}
@@ -65,9 +66,6 @@ class ViewTab:
         self._add_keys()
         playground.on_new_nodes(self._renew)
         playground.on_show(self._show)
-
-    def close(self) -> None:
-        """Nothing runs in the background."""
 
     # what is on the page ----------------------------------------------------------------------------------------------
 
