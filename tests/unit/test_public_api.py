@@ -69,7 +69,8 @@ def test_gas_options_are_fields() -> None:
 
 @pytest.mark.parametrize(
     "cls", [SoftBody, Cloth, RigidBody, Ground, Plane, Container, Attachment, Settings, Gas, turgor.Springs,
-            turgor.VelocityDamping, shapes.Shape, turgor.Energy, turgor.Contacts, turgor.ContactEvent], ids=lambda cls: cls.__name__,
+            turgor.VelocityDamping, shapes.Shape, turgor.Energy, turgor.Contacts, turgor.ContactEvent],
+    ids=lambda cls: cls.__name__,
 )  # fmt: skip
 def test_data_says_its_units(cls: Any) -> None:
     assert documented(cls.__doc__) == names(cls)

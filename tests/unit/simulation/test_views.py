@@ -52,7 +52,7 @@ def test_an_unknown_name_is_refused(look: Any, message: str) -> None:
 
 
 def test_a_misspelt_attribute_of_a_wall_is_refused() -> None:
-    with pytest.raises(SceneError, match="ground.fricton cannot be set; did you mean 'friction'"):
+    with pytest.raises(SceneError, match=r"ground\.fricton cannot be set; did you mean 'friction'"):
         make().walls["ground"].fricton = 0.5  # type: ignore[attr-defined]
 
 
