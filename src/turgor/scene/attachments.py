@@ -34,7 +34,7 @@ class Attachment:
 def checked(
     attachment: Attachment, soft: Mapping[str, Body], rigid: Sequence[str], others: Sequence[Attachment]
 ) -> Attachment:
-    """The attachment with its vertices checked, if it fits soft and rigid bodies of these names beside the other attachments."""
+    """The attachment with checked vertices, if it fits soft and rigid bodies of these names beside the `others`."""
     if attachment.body not in soft:
         hint = did_you_mean(attachment.body, soft)
         raise SceneError(f"body: the scene has no soft body or cloth {attachment.body!r}; {hint}")
