@@ -1,5 +1,6 @@
 """What the user describes: bodies, gas, springs, rigid bodies, walls, wind. Plain validated data, in Python or TOML."""
 
+from turgor.scene.attachments import Attachment
 from turgor.scene.data import (
     PRESSURE_FORCES,
     VOLUMES,
@@ -12,7 +13,7 @@ from turgor.scene.data import (
     rotation_matrix,
 )
 from turgor.scene.gas import ATMOSPHERE, GAS_CONSTANT, VOLUME_FLOOR, Gas
-from turgor.scene.rigid import COLLIDERS, RIGID_KINDS, Attachment, RigidBody
+from turgor.scene.rigid import COLLIDERS, RIGID_KINDS, RigidBody
 from turgor.scene.scene import Scene
 from turgor.scene.settings import CONTACTS, PRECISIONS, SOLVERS, Settings
 from turgor.scene.walls import Container, Ground, Plane, Wall

@@ -1,4 +1,4 @@
-"""Rigid bodies of a scene, and what glues soft bodies to them: plain frozen data. SI units."""
+"""Rigid bodies of a scene, as plain frozen data. SI units."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from turgor.errors import MeshError, SceneError
 from turgor.scene.data import Placed
 from turgor.scene.described import described
-from turgor.scene.validate import ZERO, Color, Rotation, Vertices, choice, color, number, put, text, turn
+from turgor.scene.validate import ZERO, Color, Rotation, choice, color, number, put, turn
 from turgor.shapes.mass import mass_properties
 
-__all__ = ["COLLIDERS", "RIGID_KINDS", "Attachment", "ColliderKind", "RigidBody", "RigidKind"]
+__all__ = ["COLLIDERS", "RIGID_KINDS", "ColliderKind", "RigidBody", "RigidKind"]
 
 RigidKind = Literal["dynamic", "kinematic", "static"]
 ColliderKind = Literal["auto", "hull", "sphere", "capsule", "mesh"]
@@ -112,18 +112,3 @@ class RigidBody(Placed):
         if self.collider != "auto":
             return self.collider
         return self.round_kind or ("hull" if self.shape.closed else "mesh")
-
-
-@described
-@dataclass(frozen=True, kw_only=True)
-class Attachment:
-    """Vertices of a soft body or cloth that are glued to a rigid body and move with it."""
-
-    body: Annotated[str, "", "name of the soft body or cloth"]
-    vertices: Annotated[Vertices, "", 'indices, a group of its shape, "top" or "bottom"; as pins']
-    rigid: Annotated[str, "", "name of the rigid body"]
-
-    def __post_init__(self) -> None:
-        put(self, body=text("body", self.body), rigid=text("rigid", self.rigid))
-        if isinstance(self.vertices, (list, np.ndarray)):
-            put(self, vertices=tuple(np.asarray(self.vertices).tolist()))

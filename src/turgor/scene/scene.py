@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from turgor.errors import SceneError, did_you_mean
 from turgor.files import replacing
-from turgor.scene import toml
+from turgor.scene import attachments, toml
+from turgor.scene.attachments import Attachment
 from turgor.scene.data import Body, Cloth, Placed, SoftBody
 from turgor.scene.described import options_of
 from turgor.scene.options import (
@@ -21,7 +22,7 @@ from turgor.scene.options import (
     RigidBodyOptions,
     SoftBodyOptions,
 )
-from turgor.scene.rigid import Attachment, RigidBody
+from turgor.scene.rigid import RigidBody
 from turgor.scene.settings import Settings
 from turgor.scene.validate import (
     ZERO,
@@ -195,36 +196,14 @@ class Scene:
             return self._attach({"body": names[0], "vertices": vertices, "rigid": names[1]})
 
     def _attach(self, values: Mapping[str, Any]) -> Attachment:
-        attachment = self._checked_attachment(toml.make(Attachment, values), self.attachments)
+        attachment = self._fitting(toml.make(Attachment, values), self.attachments)
         self.attachments.append(attachment)
         return attachment
 
-    def _checked_attachment(self, attachment: Attachment, others: Sequence[Attachment]) -> Attachment:
+    def _fitting(self, attachment: Attachment, others: Sequence[Attachment]) -> Attachment:
         """The attachment, if it fits into this scene beside the others."""
         soft = {body.name: body for body in self.bodies}
-        hard = [body.name for body in self.rigid_bodies]
-        if attachment.body not in soft:
-            hint = did_you_mean(attachment.body, soft)
-            raise SceneError(f"body: the scene has no soft body or cloth {attachment.body!r}; {hint}")
-        if attachment.rigid not in hard:
-            raise SceneError(
-                f"rigid: the scene has no rigid body {attachment.rigid!r}; {did_you_mean(attachment.rigid, hard)}"
-            )
-        body = soft[attachment.body]
-        attachment = replace(attachment, vertices=body.checked_vertices("vertices", attachment.vertices))
-        chosen = body.chosen_vertices(attachment.vertices)
-        if not len(chosen):
-            raise SceneError("vertices is empty: say which vertices are glued")
-        taken: list[tuple[str, Any]] = [("is pinned", body.pinned)]
-        taken += [
-            (f"is already glued to {other.rigid!r}", body.chosen_vertices(other.vertices))
-            for other in others
-            if other.body == body.name
-        ]
-        for what, vertices in taken:
-            if both := sorted({*chosen.tolist()} & {*vertices.tolist()}):
-                raise SceneError(f"vertex {both[0]} of {body.name!r} {what}: leave it out of one of the two")
-        return attachment
+        return attachments.checked(attachment, soft, [body.name for body in self.rigid_bodies], others)
 
     def add(self, thing: Thing) -> None:
         """Adds a ready made body or wall; an empty name is filled in."""
@@ -288,7 +267,7 @@ class Scene:
                 taken.append(thing.name)
         for number, attachment in enumerate(self.attachments, 1):
             with context(f"{ATTACH} number {number}"):
-                self._checked_attachment(instance("entry", attachment, Attachment), self.attachments[: number - 1])
+                self._fitting(instance("entry", attachment, Attachment), self.attachments[: number - 1])
 
     def set(self, path: str, value: Any) -> None:
         """Changes one value by its path: `set("ball.springs.stiffness", "200")`, `set("gravity", (0, 0, -1.6))`.
