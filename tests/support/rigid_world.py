@@ -13,6 +13,7 @@ from support.laws import DEVICE
 from turgor import shapes
 from turgor.contact import walls
 from turgor.contact.rigid.contacts import RigidContacts
+from turgor.contact.rigid.records import POINTS
 from turgor.kernel.launch import Launcher
 from turgor.kernel.numbers import numbers, start_warp
 from turgor.model.model import Model
@@ -113,17 +114,15 @@ class RigidWorld:
 
     def points(self):
         """One entry per pair that touches: a, b, normal, places relative to a, gaps."""
-        p = self.contacts.pairs
+        p, q = self.contacts.pairs, self.contacts.points
         count = int(p.count.numpy()[0])
-        table = {
-            name: getattr(p, name).numpy() for name in ("a", "b", "part", "points", "normal", "arm_a", "gap", "impulse")
-        }
+        pair = {name: getattr(p, name).numpy() for name in ("a", "b", "part", "normal")}
+        point = {"arm_a": q.arm_a.numpy(), "gap": q.gap.numpy(), "impulse": q.normal_impulse.numpy()}
         rows = []
-        for i in range(count):
-            k = int(table["points"][i])
+        for i, k in enumerate(p.point_count.numpy()[:count].tolist()):
             if k:
-                entry = {name: table[name][i] for name in ("a", "b", "part", "normal")}
-                entry |= {name: table[name][4 * i : 4 * i + k] for name in ("arm_a", "gap", "impulse")}
+                entry = {name: table[i] for name, table in pair.items()}
+                entry |= {name: table[POINTS * i : POINTS * i + k] for name, table in point.items()}
                 rows.append(SimpleNamespace(**entry))
         return rows
 

@@ -15,7 +15,7 @@ FRICTION = 0.5  # between two bodies that have none of their own
 
 @functools.cache
 def kernels(n: Numbers) -> SimpleNamespace:
-    """shared_friction, shared_restitution: of a body and a wall. pair_friction: of two bodies."""
+    """shared_friction, shared_restitution: of a body and a wall. pair_friction, pair_restitution: of two bodies."""
     real = n.real
 
     @wp.func
@@ -39,6 +39,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return a
         return shared_friction(a, b)
 
+    @wp.func
+    def pair_restitution(a: real, b: real) -> real:
+        """As shared_restitution, for two bodies that may both have none of their own: then 0."""
+        return wp.max(wp.max(a, b), real(0.0))
+
     return SimpleNamespace(
-        shared_friction=shared_friction, shared_restitution=shared_restitution, pair_friction=pair_friction
+        shared_friction=shared_friction,
+        shared_restitution=shared_restitution,
+        pair_friction=pair_friction,
+        pair_restitution=pair_restitution,
     )

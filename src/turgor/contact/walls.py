@@ -18,10 +18,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
     if n.dim == 2:
 
         @wp.func
-        def turning_velocity(spin: spin_type, arm: vec) -> vec:
-            return vec(-spin * arm[1], spin * arm[0])
-
-        @wp.func
         def rotated(spin: spin_type, time: wp.float64, arm: vec) -> vec:
             angle = wp.float64(spin) * time
             c = real(wp.cos(angle))
@@ -29,10 +25,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return vec(c * arm[0] - s * arm[1], s * arm[0] + c * arm[1])
 
     else:
-
-        @wp.func
-        def turning_velocity(spin: spin_type, arm: vec) -> vec:
-            return wp.cross(spin, arm)
 
         @wp.func
         def rotated(spin: spin_type, time: wp.float64, arm: vec) -> vec:
@@ -157,5 +149,4 @@ def kernels(n: Numbers) -> SimpleNamespace:
         wall_loss=wall_loss,
         held=held,
         move_walls=move_walls,
-        turning_velocity=turning_velocity,
     )

@@ -25,11 +25,12 @@ from turgor.scene.validate import context
 from turgor.shapes.hull import convex_hull
 from turgor.shapes.mass import MassProperties, capsule_inertia, mass_properties, solid, sphere_inertia
 
-__all__ = ["Collider", "Rigids"]
+__all__ = ["DYNAMIC", "Collider", "Rigids"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
 
+DYNAMIC = RIGID_KINDS.index("dynamic")
 SKIN = 0.01  # of the smallest extent of the shape
 
 

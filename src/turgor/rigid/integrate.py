@@ -9,9 +9,8 @@ from turgor.kernel.numbers import Numbers, at
 from turgor.kernel.status import FINE, NOT_FINITE
 from turgor.rigid import impulse, motion
 
-__all__ = ["DYNAMIC", "JAMMED", "KINEMATIC", "STATIC", "kernels"]
+__all__ = ["JAMMED", "kernels"]
 
-DYNAMIC, KINEMATIC, STATIC = 0, 1, 2
 JAMMED = 0.1  # share of a movement below which a body counts as jammed
 
 

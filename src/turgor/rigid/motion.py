@@ -50,7 +50,7 @@ def about_axis(q: wp.quatd, axis: wp.vec3d, share: wp.float64, angular: wp.vec3d
 
 @functools.cache
 def kernels(n: Numbers) -> SimpleNamespace:
-    """Device functions. `pose`: the type of an orientation, a quaternion (x, y, z, w) or in 2D an angle.
+    """Device functions. `pose`: type of an orientation, a quaternion (x, y, z, w) or in 2D an angle; `mat`: its matrix.
 
     Inertia is a `spin_type` like the angular velocity: principal moments in 3D, a number in 2D.
     """
@@ -58,6 +58,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     if n.dim == 2:
         pose = real
+        mat = wp.mat22f if n.precision == "single" else wp.mat22d
         two_pi = wp.constant(real(6.283185307179586))
 
         @wp.func
@@ -71,6 +72,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         def rotate_back(q: pose, v: vec) -> vec:
             """World to body."""
             return rotate(-q, v)
+
+        @wp.func
+        def matrix(q: pose) -> mat:
+            """Body to world."""
+            c = wp.cos(q)
+            s = wp.sin(q)
+            return mat(c, -s, s, c)
 
         @wp.func
         def turned(q: pose, spin: spin_type, dt: real) -> pose:
@@ -109,6 +117,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
             u = vec(-q[0], -q[1], -q[2])
             t = real(2.0) * wp.cross(u, v)
             return v + q[3] * t + wp.cross(u, t)
+
+        @wp.func
+        def matrix(q: pose) -> mat:
+            """Body to world."""
+            return wp.quat_to_matrix(q)
 
         @wp.func
         def wide(q: pose) -> wp.quatd:
@@ -169,8 +182,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     return SimpleNamespace(
         pose=pose,
+        mat=mat,
         rotate=rotate,
         rotate_back=rotate_back,
+        matrix=matrix,
         turned=turned,
         world_inverse_inertia=world_inverse_inertia,
         spin_of=spin_of,

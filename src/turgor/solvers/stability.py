@@ -14,9 +14,9 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.contact import walls
 from turgor.forces.bending import SLIVER
 from turgor.kernel.numbers import FACE_SHARE, Numbers, at
+from turgor.rigid import impulse
 from turgor.scene.gas import VOLUME_FLOOR
 
 __all__ = ["RENEW", "kernels"]
@@ -32,7 +32,7 @@ GROWTH = 0.1  # 1/s: growth of undamped oscillations allowed to schemes that hav
 def kernels(n: Numbers) -> SimpleNamespace:
     """bound_hinges, bound_bodies, bound_step: launched in this order."""
     real, vec, dim, spin_type = n.real, n.vec, n.dim, n.spin
-    turning_velocity = walls.kernels(n).turning_velocity
+    swing = impulse.kernels(n).swing
     hinge = wp.vec3i if dim == 2 else wp.vec4i
     share = wp.constant(real(FACE_SHARE[dim]))
     share2 = wp.constant(real(FACE_SHARE[dim] ** 2))
@@ -140,7 +140,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             tension = wp.max(tension, real(2.0) * m1 * taut)
             count = real(neighbour_start[i + 1] - neighbour_start[i])
             for h in range(wall_normal.shape[0]):
-                surface = wall_velocity[h] + turning_velocity(wall_spin[h], here - wall_centre[h])
+                surface = wall_velocity[h] + swing(wall_spin[h], here - wall_centre[h])
                 approach = wp.dot(surface - speed, wall_normal[h])
                 if approach > real(0.0) and wp.dot(here - wall_point[h], wall_normal[h]) < approach * frame_time:
                     fastest = wp.max(fastest, wp.pow(approach * count / wp.max(lengths, tiny), real(2.0)))

@@ -7,6 +7,7 @@ import warp as wp
 
 from turgor.contact import materials, walls
 from turgor.kernel.numbers import Numbers, at
+from turgor.rigid import impulse
 
 __all__ = ["kernels", "variant_of"]
 
@@ -28,7 +29,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
     variant = variant_of(__name__, stages, velocity_first, clears, ledger)
     wall, surface_of = walls.kernels(n), materials.kernels(n)
     wall_response, wall_loss, held = wall.wall_response, wall.wall_loss, wall.held
-    turning_velocity = wall.turning_velocity
+    swing = impulse.kernels(n).swing
     shared_friction, shared_restitution = surface_of.shared_friction, surface_of.shared_restitution
 
     @wp.func
@@ -109,7 +110,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
             if wp.static(not velocity_first):
                 ahead = wp.min(depth, wp.dot(x + dt * v - point[h], normal[h]))
             if ahead < real(0.0):
-                surface = velocity[h] + turning_velocity(spin[h], x + move - centre[h])
+                surface = velocity[h] + swing(spin[h], x + move - centre[h])
                 gap = wp.dot(x + dt * surface - point[h], normal[h])
                 mu = shared_friction(own_friction[b], friction[h])
                 e = shared_restitution(own_restitution[b], restitution[h])
@@ -193,7 +194,7 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
         if m1 > real(0.0):
             for w in range(wall_normal.shape[0]):
                 k = at(w)
-                surface = wall_velocity[k] + turning_velocity(wall_spin[k], x[i] - wall_centre[k])
+                surface = wall_velocity[k] + swing(wall_spin[k], x[i] - wall_centre[k])
                 mu = shared_friction(friction[b], wall_friction[k])
                 place, ahead = held(x[i], place, v[i], ahead, wall_normal[k], wall_point[k], surface, mu, h, followed)
         x_stage[i] = place

@@ -1,6 +1,6 @@
 """Points of a contact between two flat faces: the overlap of the faces, seen along a normal, reduced to four points.
 
-Points, gaps and marks (what made a point, to know it again in the next substep) are kept in small local arrays.
+Positions, gaps and features (what made a point, to recognise it in the next substep) are small local arrays.
 """
 
 import functools
@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.contact.rigid.records import tables
+from turgor.contact.rigid.records import POINTS, structs
 from turgor.kernel.numbers import Numbers, at
+from turgor.rigid import motion
 
 __all__ = ["BUFFER", "kernels"]
 
@@ -20,14 +21,11 @@ BUFFER = 16  # points of a manifold before it is reduced
 def kernels(n: Numbers) -> SimpleNamespace:
     """Device functions."""
     real, vec = n.real, n.vec
-    t = tables(n)
-    mat, Shapes = t.mat, t.Shapes
+    mat, Shapes = motion.kernels(n).mat, structs(n).Shapes
     zero = wp.constant(real(0.0))
     one = wp.constant(real(1.0))
     far = wp.constant(real(1e30))
     buffer = wp.constant(BUFFER)
-
-    # the manifold so far: up to BUFFER points (places), their gaps and what made them (marks) ------------------------
 
     if n.dim == 2:
 
@@ -44,31 +42,33 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return wp.dot(wp.cross(b - a, p - a), normal)
 
     @wp.func
-    def exchange(i: int, j: int, place: wp.array(dtype=vec), gap: wp.array(dtype=real), mark: wp.array(dtype=int)):
-        kept_place = place[i]
-        kept_gap = gap[i]
-        kept_mark = mark[i]
-        place[i] = place[j]
+    def exchange(
+        i: int, j: int, position: wp.array(dtype=vec), gap: wp.array(dtype=real), features: wp.array(dtype=int)
+    ):
+        position_i = position[i]
+        gap_i = gap[i]
+        feature_i = features[i]
+        position[i] = position[j]
         gap[i] = gap[j]
-        mark[i] = mark[j]
-        place[j] = kept_place
-        gap[j] = kept_gap
-        mark[j] = kept_mark
+        features[i] = features[j]
+        position[j] = position_i
+        gap[j] = gap_i
+        features[j] = feature_i
 
     @wp.func
     def reduced(
         count: int,
         normal: vec,
-        slack: real,
-        place: wp.array(dtype=vec),
+        slop: real,
+        position: wp.array(dtype=vec),
         gap: wp.array(dtype=real),
-        mark: wp.array(dtype=int),
+        features: wp.array(dtype=int),
     ) -> int:
         """At most 4 points (2 in 2D): the deepest, the farthest from it, and those that span most on either side.
 
-        Of points equally deep within `slack` the first one counts, so that round-off does not change the choice.
+        Of points equally deep within `slop` the first one counts, so that round-off does not change the choice.
         """
-        most = wp.static(2 if n.dim == 2 else 4)
+        most = wp.static(2 if n.dim == 2 else POINTS)
         if count <= most:
             return count
         least = far
@@ -76,16 +76,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
             least = wp.min(least, gap[i])
         pick = wp.int32(0)
         for i in range(count - 1, -1, -1):
-            if gap[i] <= least + slack:
+            if gap[i] <= least + slop:
                 pick = i
-        exchange(0, pick, place, gap, mark)
+        exchange(0, pick, position, gap, features)
         best = real(-1.0)
         for i in range(1, count):
-            d = place[i] - place[0]
+            d = position[i] - position[0]
             if wp.dot(d, d) > best:
                 best = wp.dot(d, d)
                 pick = i
-        exchange(1, pick, place, gap, mark)
+        exchange(1, pick, position, gap, features)
         if most == 2:
             return 2
         up = zero
@@ -93,23 +93,23 @@ def kernels(n: Numbers) -> SimpleNamespace:
         left = wp.int32(-1)
         right = wp.int32(-1)
         for i in range(2, count):
-            area = span(place[0], place[1], place[i], normal)
+            area = span(position[0], position[1], position[i], normal)
             if area > up:
                 up = area
                 left = i
             if area < down:
                 down = area
                 right = i
-        kept = wp.int32(2)
+        left_over = wp.int32(2)
         if left >= 0:
-            exchange(2, left, place, gap, mark)
+            exchange(2, left, position, gap, features)
             if right == 2:
                 right = left
-            kept = 3
+            left_over = 3
         if right >= 0:
-            exchange(kept, right, place, gap, mark)
-            kept += 1
-        return kept
+            exchange(left_over, right, position, gap, features)
+            left_over += 1
+        return left_over
 
     @wp.func
     def put(
@@ -118,18 +118,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
         distance: real,
         feature: int,
         normal: vec,
-        slack: real,
-        place: wp.array(dtype=vec),
+        slop: real,
+        position: wp.array(dtype=vec),
         gap: wp.array(dtype=real),
-        mark: wp.array(dtype=int),
+        features: wp.array(dtype=int),
     ) -> int:
         """Add a point; a full buffer is reduced first."""
         k = count
         if k == buffer:
-            k = reduced(count, normal, slack, place, gap, mark)
-        place[k] = p
+            k = reduced(count, normal, slop, position, gap, features)
+        position[k] = p
         gap[k] = distance
-        mark[k] = feature
+        features[k] = feature
         return k + 1
 
     @wp.func
@@ -164,11 +164,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
             turn: mat,
             shift: vec,
             margin: real,
-            slack: real,
+            slop: real,
             swapped: int,
-            place: wp.array(dtype=vec),
+            position: wp.array(dtype=vec),
             gap: wp.array(dtype=real),
-            mark: wp.array(dtype=int),
+            features: wp.array(dtype=int),
         ) -> int:
             """The part of b's opposite side that lies over side `face` of a: its ends, within the margin."""
             normal = s.face[at(face)].normal
@@ -183,9 +183,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             rate = wp.dot(e, along)
             first = zero
             last = one
-            low = -slack - at_p
-            high = length + slack - at_p
-            if wp.abs(rate) > slack * real(1e-3):
+            low = -slop - at_p
+            high = length + slop - at_p
+            if wp.abs(rate) > slop * real(1e-3):
                 first = wp.max(first, wp.min(low / rate, high / rate))
                 last = wp.min(last, wp.max(low / rate, high / rate))
             elif low > zero or high < zero:
@@ -205,9 +205,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             | ((face - s.piece[at(a)].face_first) << 3)
                             | ((other - s.piece[at(b)].face_first) << 17)
                         )
-                        place[count] = point - (real(0.5) * distance) * normal
+                        position[count] = point - (real(0.5) * distance) * normal
                         gap[count] = distance
-                        mark[count] = feature
+                        features[count] = feature
                         count += 1
             return count
 
@@ -230,16 +230,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
             turn: mat,
             shift: vec,
             margin: real,
-            slack: real,
+            slop: real,
             swapped: int,
-            place: wp.array(dtype=vec),
+            position: wp.array(dtype=vec),
             gap: wp.array(dtype=real),
-            mark: wp.array(dtype=int),
+            features: wp.array(dtype=int),
         ) -> int:
             """Corners of the overlap of a's face and b's opposite face, seen along a's normal, within the margin.
 
             They are b's corners over the face, crossings of b's edges with its sides, and its corners under b's face.
-            Sides count `slack` further out than they are, so that faces of the same outline give b's corners alone.
+            Sides count `slop` further out than they are, so that faces of the same outline give b's corners alone.
             """
             normal = s.face[at(face)].normal
             offset = s.face[at(face)].offset
@@ -261,8 +261,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 for m in range(begin, end):
                     corner = s.corner[at(m)]
                     out = s.side[at(m)]
-                    at_p = wp.dot(p - corner, out) - slack
-                    at_q = wp.dot(q - corner, out) - slack
+                    at_p = wp.dot(p - corner, out) - slop
+                    at_q = wp.dot(q - corner, out) - slop
                     if at_p > zero and at_q > zero:
                         last = real(-1.0)
                     elif at_p > zero:
@@ -283,13 +283,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         if distance <= margin:
                             feature = swapped | 2 | index | (enters << 17)
                             count = put(count, point - (real(0.5) * distance) * normal, distance, feature, normal,
-                                        slack, place, gap, mark)  # fmt: skip
+                                        slop, position, gap, features)  # fmt: skip
                     point = p + last * e
                     distance = wp.dot(normal, point) - offset
                     if distance <= margin:
                         feature = swapped | index | (leaves << 17)
                         count = put(count, point - (real(0.5) * distance) * normal, distance, feature, normal,
-                                    slack, place, gap, mark)  # fmt: skip
+                                    slop, position, gap, features)  # fmt: skip
                 p = q
             if tilt < real(-0.05):
                 level = turn * s.face[at(other)].normal
@@ -301,7 +301,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     for k in range(begin_b, end_b):
                         q = turn * s.corner[at(k)] + shift
                         out = wp.cross(normal, q - p)  # b's face runs clockwise, seen from a
-                        if wp.dot(corner - p, out) > -slack * wp.length(out):
+                        if wp.dot(corner - p, out) > -slop * wp.length(out):
                             inside = 0
                         p = q
                     if inside == 1:
@@ -309,7 +309,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         if distance <= margin:
                             feature = swapped | 4 | ((m - begin) << 3)
                             count = put(count, corner + (real(0.5) * distance) * normal, distance, feature, normal,
-                                        slack, place, gap, mark)  # fmt: skip
+                                        slop, position, gap, features)  # fmt: skip
             return count
 
     return SimpleNamespace(put=put, reduced=reduced, clip=clip, beside=beside)

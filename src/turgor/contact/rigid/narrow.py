@@ -1,55 +1,39 @@
-"""Where bodies that are near each other touch: contact points, the velocities wanted there, and old impulses (B14)."""
+"""Narrow phase: contact points of near pairs, the velocities wanted there, and their impulses before (B14)."""
 
 import functools
 from types import SimpleNamespace
 
 import warp as wp
 
-from turgor.contact import materials, walls
+from turgor.contact import materials
 from turgor.contact.rigid import clip, round, sat
 from turgor.contact.rigid.polytope import CAPSULE, SPHERE
-from turgor.contact.rigid.records import tables
+from turgor.contact.rigid.records import POINTS, structs
 from turgor.kernel.numbers import Numbers, at
-from turgor.rigid import motion
+from turgor.rigid import impulse, motion
 
 __all__ = ["kernels"]
 
-SLACK = 0.05  # of the skins: a length that does not matter, and how deep resting bodies may be
-FRICTION = 0.5  # of two bodies that both have none of their own
-SLOW = 0.1  # m/s, slower impacts do not bounce
+SLOP = 0.05  # of the skins: a length that does not matter, and the depth at which bodies rest
 
 
 @functools.cache
 def kernels(n: Numbers) -> SimpleNamespace:
     """The kernel."""
     real, vec, spin_type = n.real, n.vec, n.spin
-    w, c, t, r = walls.kernels(n), clip.kernels(n), tables(n), round.kernels(n)
-    pose = motion.kernels(n).pose
-    mat, Shapes, put, reduced = t.mat, t.Shapes, c.put, c.reduced
-    Bodies, Walls, Pairs, Kept = t.Bodies, t.Walls, t.Pairs, t.Kept
+    c, t, r, surface = clip.kernels(n), structs(n), round.kernels(n), materials.kernels(n)
+    mat, matrix, swing = motion.kernels(n).mat, motion.kernels(n).matrix, impulse.kernels(n).swing
+    Shapes, put, reduced = t.Shapes, c.put, c.reduced
+    Bodies, Walls, Pairs, Points, Warm = t.Bodies, t.Walls, t.Pairs, t.Points, t.Warm
     collide = sat.kernels(n).collide
     round_on_piece, round_on_round = r.round_on_piece, r.round_on_round
-    turning_velocity, shared_restitution = w.turning_velocity, materials.kernels(n).shared_restitution
+    pair_friction, shared_restitution = surface.pair_friction, surface.shared_restitution
+    pair_restitution = surface.pair_restitution
     zero = wp.constant(real(0.0))
     half = wp.constant(real(0.5))
-    slack_share = wp.constant(real(SLACK))
-    common = wp.constant(real(FRICTION))
-    slow = wp.constant(real(SLOW))
+    slop_share = wp.constant(real(SLOP))
+    slow = wp.constant(real(materials.BOUNCE))
     sphere, capsule = wp.constant(SPHERE), wp.constant(CAPSULE)
-
-    if n.dim == 2:
-
-        @wp.func
-        def matrix(q: pose) -> mat:
-            c = wp.cos(q)
-            s = wp.sin(q)
-            return mat(c, -s, s, c)
-
-    else:
-
-        @wp.func
-        def matrix(q: pose) -> mat:
-            return wp.quat_to_matrix(q)
 
     @wp.func
     def on_wall(
@@ -59,23 +43,23 @@ def kernels(n: Numbers) -> SimpleNamespace:
         normal: vec,
         height: real,
         margin: real,
-        slack: real,
-        place: wp.array(dtype=vec),
+        slop: real,
+        position: wp.array(dtype=vec),
         gap: wp.array(dtype=real),
-        mark: wp.array(dtype=int),
+        features: wp.array(dtype=int),
     ) -> int:
         """Points of a body near a wall `height` below its centre, relative to that centre."""
         count = wp.int32(0)
         piece = s.collider[at(k)].first_piece
-        radius = s.collider[at(k)].round
+        radius = s.collider[at(k)].radius
         down = wp.transpose(turn) * normal
         begin = s.piece[at(piece)].point_first
         for v in range(begin, s.piece[at(piece)].point_last):
             distance = wp.dot(down, s.point[at(v)]) + height - radius
             if distance <= margin:
                 surface = turn * s.point[at(v)] - (radius + half * distance) * normal
-                count = put(count, surface, distance, v - begin, normal, slack, place, gap, mark)
-        return reduced(count, normal, slack, place, gap, mark)
+                count = put(count, surface, distance, v - begin, normal, slop, position, gap, features)
+        return reduced(count, normal, slop, position, gap, features)
 
     @wp.func
     def on_body(
@@ -87,10 +71,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         turn_b: mat,
         shift: vec,
         margin: real,
-        slack: real,
-        place: wp.array(dtype=vec),
+        slop: real,
+        position: wp.array(dtype=vec),
         gap: wp.array(dtype=real),
-        mark: wp.array(dtype=int),
+        features: wp.array(dtype=int),
     ):
         """(count, normal) of colliders i and j, relative to i's centre along world axes; j's centre is at `shift`."""
         piece_i = s.collider[at(i)].first_piece
@@ -106,7 +90,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 e = shift + turn_b * s.point[s.piece[at(piece_j)].point_first]
                 f = shift + turn_b * s.point[s.piece[at(piece_j)].point_last - 1]
                 count, normal = round_on_round(
-                    p, q, s.collider[at(i)].round, e, f, s.collider[at(j)].round, margin, place, gap, mark
+                    p, q, s.collider[at(i)].radius, e, f, s.collider[at(j)].radius, margin, position, gap, features
                 )
             else:
                 into = wp.transpose(turn_b)
@@ -115,138 +99,133 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     piece_j,
                     into * (p - shift),
                     into * (q - shift),
-                    s.collider[at(i)].round,
+                    s.collider[at(i)].radius,
                     margin,
-                    place,
+                    position,
                     gap,
-                    mark,
+                    features,
                 )
                 normal = turn_b * normal
                 for v in range(count):
-                    place[v] = shift + turn_b * place[v]
+                    position[v] = shift + turn_b * position[v]
             return count, normal
         if round_b:
             e = back * (shift + turn_b * s.point[s.piece[at(piece_j)].point_first])
             f = back * (shift + turn_b * s.point[s.piece[at(piece_j)].point_last - 1])
-            count, normal = round_on_piece(s, piece_i, e, f, s.collider[at(j)].round, margin, place, gap, mark)
+            count, normal = round_on_piece(s, piece_i, e, f, s.collider[at(j)].radius, margin, position, gap, features)
             normal = -normal
         else:
-            count, normal = collide(s, piece_i, piece_j, back * turn_b, back * shift, margin, slack, place, gap, mark)
+            count, normal = collide(
+                s, piece_i, piece_j, back * turn_b, back * shift, margin, slop, position, gap, features
+            )
         for v in range(count):
-            place[v] = turn_a * place[v]
+            position[v] = turn_a * position[v]
         return count, turn_a * normal
-
-    @wp.func
-    def pair_friction(own: real, other: real) -> real:
-        """Geometric mean; a body without one (< 0) takes the other's."""
-        if own < zero and other < zero:
-            return common
-        if own < zero:
-            return other
-        if other < zero:
-            return own
-        return wp.sqrt(own * other)
 
     @n.kernel(__name__)
     def find_manifolds(
         stride: int,
         dt: wp.array(dtype=real),
-        s: Shapes,
-        b: Bodies,
-        w: Walls,
-        p: Pairs,
-        old: Kept,
-        reach: wp.array(dtype=real),
-        sharing: wp.array(dtype=wp.int32),
+        shapes: Shapes,
+        bodies: Bodies,
+        walls: Walls,
+        pairs: Pairs,
+        points: Points,
+        warm: Warm,
+        margin: wp.array(dtype=real),
+        manifold_count: wp.array(dtype=wp.int32),
     ):
         """Contact points of the pairs, what is wanted of their velocities, and the impulses they had before."""
         h = dt[0]
-        place = wp.zeros(shape=(wp.static(clip.BUFFER),), dtype=vec)
+        position = wp.zeros(shape=(wp.static(clip.BUFFER),), dtype=vec)
         gap = wp.zeros(shape=(wp.static(clip.BUFFER),), dtype=real)
-        mark = wp.zeros(shape=(wp.static(clip.BUFFER),), dtype=int)
-        for index in range(wp.tid(), wp.min(p.count[0], p.capacity), stride):
-            i = p.a[index]
-            j = p.b[index]
-            k = i % b.per_world
-            turn = matrix(b.q[i])
+        features = wp.zeros(shape=(wp.static(clip.BUFFER),), dtype=int)
+        for index in range(wp.tid(), wp.min(pairs.count[0], pairs.capacity), stride):
+            i = pairs.a[index]
+            j = pairs.b[index]
+            k = i % bodies.per_world
+            turn = matrix(bodies.q[i])
             count = wp.int32(0)
             normal = vec()
             friction = zero
             bounce = zero
-            slack = slack_share * b.skin[i]
+            slop = slop_share * bodies.skin[i]
             centre = vec()  # of the other
             v_other = vec()
             spin_other = spin_type(zero)
             if j < 0:
                 wall = -1 - j
-                normal = w.normal[wall]
-                friction = pair_friction(b.friction[i], w.friction[wall])
-                bounce = shared_restitution(b.restitution[i], w.restitution[wall])
-                centre = w.centre[wall]
-                v_other = w.velocity[wall]
-                spin_other = w.spin[wall]
-                # the wall is where it will be at the end of the substep: its own movement counts as gap
-                own = v_other + turning_velocity(spin_other, b.x[i] - centre)
-                height = wp.dot(normal, b.x[i] - w.point[wall]) + h * wp.dot(own, normal)
-                count = on_wall(s, k, turn, normal, height, reach[i], slack, place, gap, mark)
+                normal = walls.normal[wall]
+                friction = pair_friction(bodies.friction[i], walls.friction[wall])
+                bounce = shared_restitution(bodies.restitution[i], walls.restitution[wall])
+                centre = walls.centre[wall]
+                v_other = walls.velocity[wall]
+                spin_other = walls.spin[wall]
+                # the wall is at its pose at the end of the substep: its own movement counts as gap
+                own = v_other + swing(spin_other, bodies.x[i] - centre)
+                height = wp.dot(normal, bodies.x[i] - walls.point[wall]) + h * wp.dot(own, normal)
+                count = on_wall(shapes, k, turn, normal, height, margin[i], slop, position, gap, features)
             else:
-                l = j % b.per_world  # noqa: E741
-                slack += slack_share * b.skin[j]
-                friction = pair_friction(b.friction[i], b.friction[j])
-                bounce = wp.max(wp.max(b.restitution[i], b.restitution[j]), zero)
-                centre = b.x[j]
-                v_other = b.v[j]
-                spin_other = b.spin[j]
+                l = j % bodies.per_world  # noqa: E741
+                slop += slop_share * bodies.skin[j]
+                friction = pair_friction(bodies.friction[i], bodies.friction[j])
+                bounce = pair_restitution(bodies.restitution[i], bodies.restitution[j])
+                centre = bodies.x[j]
+                v_other = bodies.v[j]
+                spin_other = bodies.spin[j]
+                piece = shapes.collider[at(l)].first_piece + pairs.part[index]
                 count, normal = on_body(
-                    s, k, l, s.collider[at(l)].first_piece + p.part[index], turn, matrix(b.q[j]), centre - b.x[i],
-                    reach[i] + reach[j], slack, place, gap, mark,
+                    shapes, k, l, piece, turn, matrix(bodies.q[j]), centre - bodies.x[i], margin[i] + margin[j], slop,
+                    position, gap, features,
                 )  # fmt: skip
-            p.points[index] = count
-            p.normal[index] = normal
-            p.friction[index] = friction
-            p.slack[index] = slack
+            pairs.point_count[index] = count
+            pairs.normal[index] = normal
+            pairs.friction[index] = friction
+            pairs.slop[index] = slop
             if count > 0:
-                wp.atomic_add(sharing, i, 1)
+                wp.atomic_add(manifold_count, i, 1)
                 if j >= 0:
-                    wp.atomic_add(sharing, j, 1)
+                    wp.atomic_add(manifold_count, j, 1)
             # impulses of the same points in the last substep, if it had the pair
             before = wp.int32(-1)
-            first = old.first[i]
-            for o in range(first, first + old.number[i]):
-                if old.b[o] == j and old.part[o] == p.part[index]:
+            first = warm.first[i]
+            for o in range(first, first + warm.number[i]):
+                if warm.b[o] == j and warm.part[o] == pairs.part[index]:
                     before = o
             for v in range(count):
-                row = 4 * index + v
-                arm = place[v]
-                arm_other = b.x[i] - centre + arm
-                p.arm_a[row] = arm
-                p.arm_b[row] = arm_other
-                p.gap[row] = gap[v]
-                p.mark[row] = mark[v]
-                p.pushed[row] = zero
-                p.impulse[row] = zero
-                p.slide[row] = vec()
-                touched = wp.bool(False)
+                row = POINTS * index + v
+                arm = position[v]
+                arm_other = bodies.x[i] - centre + arm
+                points.arm_a[row] = arm
+                points.arm_b[row] = arm_other
+                points.gap[row] = gap[v]
+                points.feature[row] = features[v]
+                points.push_impulse[row] = zero
+                points.normal_impulse[row] = zero
+                points.friction_impulse[row] = vec()
+                touched_before = wp.bool(False)
                 if before >= 0:
-                    for u in range(old.points[before]):
-                        if old.mark[4 * before + u] == mark[v]:
+                    for u in range(warm.point_count[before]):
+                        if warm.feature[POINTS * before + u] == features[v]:
                             scale = zero
-                            if old.dt[0] > zero:
-                                scale = h / old.dt[0]
-                            touched = old.impulse[4 * before + u] != zero  # negative: a blow, which does not come again
-                            p.impulse[row] = scale * wp.max(old.impulse[4 * before + u], zero)
-                            along = old.slide[4 * before + u]
-                            p.slide[row] = scale * (along - wp.dot(along, normal) * normal)
+                            if warm.dt[0] > zero:
+                                scale = h / warm.dt[0]
+                            touched_before = (
+                                warm.normal_impulse[POINTS * before + u] != zero
+                            )  # negative: an impact, which is not repeated
+                            points.normal_impulse[row] = scale * wp.max(warm.normal_impulse[POINTS * before + u], zero)
+                            along = warm.friction_impulse[POINTS * before + u]
+                            points.friction_impulse[row] = scale * (along - wp.dot(along, normal) * normal)
                 approach = -wp.dot(
                     normal,
-                    b.v[i] + turning_velocity(b.spin[i], arm) - v_other - turning_velocity(spin_other, arm_other),
+                    bodies.v[i] + swing(bodies.spin[i], arm) - v_other - swing(spin_other, arm_other),
                 )
                 wanted = -wp.max(gap[v], zero) / wp.max(h, real(1e-9))
-                p.blow[row] = 0
-                if approach > slow and gap[v] < approach * h and not touched:
-                    p.blow[row] = 1
+                points.impact[row] = 0
+                if approach > slow and gap[v] < approach * h and not touched_before:
+                    points.impact[row] = 1
                     if bounce > zero:
                         wanted = bounce * approach
-                p.wanted[row] = wanted
+                points.target_speed[row] = wanted
 
     return SimpleNamespace(find_manifolds=find_manifolds)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.contact.rigid.records import tables
+from turgor.contact.rigid.records import structs
 from turgor.kernel.numbers import Numbers
 
 __all__ = ["CAPSULE", "HULL", "MESH", "SPHERE", "Polytopes"]
@@ -57,7 +57,7 @@ class Polytopes:
             self.piece_start.append(len(self.rough))
             self.bvhs.append(self._tree(range(first, len(self.rough)), device) if kind == MESH else None)
 
-        t = tables(n)
+        t = structs(n)
         clouds = [np.asarray(c.points, float).reshape(-1, n.dim) for c in colliders]
         ends = zip(self.point_start, self.point_start[1:], strict=False)
         self.reach = [float(np.linalg.norm(p, axis=1).max() + c.radius) for p, c in zip(clouds, colliders, strict=True)]
@@ -67,11 +67,11 @@ class Polytopes:
             device,
             kind=kinds,
             first_piece=self.piece_start[:-1],
-            round=[c.radius for c in colliders],
+            radius=[c.radius for c in colliders],
             reach=self.reach,
             middle=[(p.min(axis=0) + p.max(axis=0)) / 2 for p in clouds],
             half=[(p.max(axis=0) - p.min(axis=0)) / 2 for p in clouds],
-            tree=[tree.id if tree else 0 for tree in self.bvhs],
+            bvh=[bvh.id if bvh else 0 for bvh in self.bvhs],
         )
         self.shapes.piece = _records(
             t.Piece,

@@ -1,4 +1,4 @@
-"""Records of the contact search and solver: bodies, walls, candidate pairs with up to four points, and old impulses."""
+"""Structs of the rigid contact search and solver: colliders, bodies, walls, pairs, contact points, warm impulses."""
 
 import functools
 from types import SimpleNamespace
@@ -8,21 +8,16 @@ import warp as wp
 from turgor.kernel.numbers import Numbers
 from turgor.rigid import impulse, motion
 
-__all__ = ["tables"]
+__all__ = ["POINTS", "structs"]
+
+POINTS = 4  # most contact points of a pair: pair i has the rows POINTS i .. POINTS i + point_count[i]
 
 
 @functools.cache
-def tables(n: Numbers) -> SimpleNamespace:
+def structs(n: Numbers) -> SimpleNamespace:
     """Warp structs."""
     real, vec, spin_type = n.real, n.vec, n.spin
     pose, inertia = motion.kernels(n).pose, impulse.kernels(n).inertia
-
-    mat = {
-        (2, "single"): wp.mat22f,
-        (2, "double"): wp.mat22d,
-        (3, "single"): wp.mat33f,
-        (3, "double"): wp.mat33d,
-    }[n.dim, n.precision]
 
     @wp.struct
     class Collider:
@@ -30,11 +25,11 @@ def tables(n: Numbers) -> SimpleNamespace:
 
         kind: int  # turgor.contact.rigid.polytope: HULL, SPHERE, CAPSULE, MESH
         first_piece: int
-        round: real  # m, radius around the points
+        radius: real  # m, around the points
         reach: real  # m, from the centre of mass to the farthest point
         middle: vec  # of the bounds of the points
         half: vec
-        tree: wp.uint64  # of the pieces of a mesh
+        bvh: wp.uint64  # of the pieces of a mesh
 
     @wp.struct
     class Piece:
@@ -83,7 +78,7 @@ def tables(n: Numbers) -> SimpleNamespace:
 
     @wp.struct
     class Bodies:
-        """Of turgor.model.rigids."""
+        """Of model.rigids, and their state."""
 
         per_world: int
         kind: wp.array(dtype=wp.int32)
@@ -102,7 +97,7 @@ def tables(n: Numbers) -> SimpleNamespace:
 
     @wp.struct
     class Walls:
-        """Of turgor.model.walls, as they will be at the end of the substep."""
+        """Of model.walls, as they are at the end of the substep."""
 
         count: int
         normal: wp.array(dtype=vec)
@@ -115,48 +110,52 @@ def tables(n: Numbers) -> SimpleNamespace:
 
     @wp.struct
     class Pairs:
-        """Near pairs of this substep: body a and b (-1 - h: wall h); rows 4 i .. 4 i + points[i] are its points."""
+        """Near pairs of this substep: body a, and body b or wall -1 - b; the manifold has up to POINTS points."""
 
         capacity: int
         count: wp.array(dtype=wp.int32)  # (1,) may be more than the capacity
-        overflow: wp.array(dtype=wp.int32)  # (1,) pairs there were when they did not fit, else 0
-        first: wp.array(dtype=wp.int32)  # per body: its pairs
+        overflow: wp.array(dtype=wp.int32)  # (1,) the count when it was more than the capacity, else 0
+        first: wp.array(dtype=wp.int32)  # per body: the first of its pairs, and their number
         number: wp.array(dtype=wp.int32)
         a: wp.array(dtype=wp.int32)
         b: wp.array(dtype=wp.int32)
         part: wp.array(dtype=wp.int32)  # triangle of a mesh
-        points: wp.array(dtype=wp.int32)
+        point_count: wp.array(dtype=wp.int32)
         normal: wp.array(dtype=vec)  # from b to a
         friction: wp.array(dtype=real)
-        slack: wp.array(dtype=real)  # m, how deep it may be
-        arm_a: wp.array(dtype=vec)  # rows: from a's centre to the point
-        arm_b: wp.array(dtype=vec)
-        gap: wp.array(dtype=real)  # m
-        wanted: wp.array(dtype=real)  # m/s, least velocity along the normal
-        give: wp.array(dtype=real)  # kg, effective mass along the normal
-        slip: wp.array(dtype=real)  # kg, smallest effective mass across it
-        mark: wp.array(dtype=wp.int32)  # what made the point
-        impulse: wp.array(dtype=real)  # N s along the normal, so far
-        slide: wp.array(dtype=vec)  # N s of friction, so far
-        blow: wp.array(dtype=wp.int32)  # 1: an impact in this substep
-        pushed: wp.array(dtype=real)  # kg m of the removal of depth, so far
+        slop: wp.array(dtype=real)  # m, depth that is left alone
 
     @wp.struct
-    class Kept:
-        """Impulses of the last substep."""
+    class Points:
+        """Contact points: POINTS rows per pair."""
 
-        dt: wp.array(dtype=real)
-        first: wp.array(dtype=wp.int32)
+        arm_a: wp.array(dtype=vec)  # m, from the centre of a
+        arm_b: wp.array(dtype=vec)
+        gap: wp.array(dtype=real)  # m
+        target_speed: wp.array(dtype=real)  # m/s, least velocity along the normal
+        normal_mass: wp.array(dtype=real)  # kg, effective mass along the normal
+        tangent_mass: wp.array(dtype=real)  # kg, smallest effective mass across it
+        feature: wp.array(dtype=wp.int32)  # what made the point
+        normal_impulse: wp.array(dtype=real)  # N s, so far
+        friction_impulse: wp.array(dtype=vec)  # N s, so far
+        push_impulse: wp.array(dtype=real)  # kg m of the removal of depth, so far
+        impact: wp.array(dtype=wp.int32)  # 1: an impact in this substep
+
+    @wp.struct
+    class Warm:
+        """Pairs and impulses of the last substep, from which this one starts."""
+
+        dt: wp.array(dtype=real)  # (1,) s
+        first: wp.array(dtype=wp.int32)  # per body
         number: wp.array(dtype=wp.int32)
-        b: wp.array(dtype=wp.int32)
+        b: wp.array(dtype=wp.int32)  # per pair
         part: wp.array(dtype=wp.int32)
-        points: wp.array(dtype=wp.int32)
-        mark: wp.array(dtype=wp.int32)
-        impulse: wp.array(dtype=real)
-        slide: wp.array(dtype=vec)
+        point_count: wp.array(dtype=wp.int32)
+        feature: wp.array(dtype=wp.int32)  # per point
+        normal_impulse: wp.array(dtype=real)
+        friction_impulse: wp.array(dtype=vec)
 
     return SimpleNamespace(
-        mat=mat,
         Collider=Collider,
         Piece=Piece,
         Face=Face,
@@ -165,5 +164,6 @@ def tables(n: Numbers) -> SimpleNamespace:
         Bodies=Bodies,
         Walls=Walls,
         Pairs=Pairs,
-        Kept=Kept,
+        Points=Points,
+        Warm=Warm,
     )

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from turgor.contact.geometry import closest
-from turgor.contact.rigid.records import tables
+from turgor.contact.rigid.records import structs
 from turgor.kernel.numbers import Numbers, at
 
 __all__ = ["kernels"]
@@ -26,7 +26,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     c = closest.kernels(n)
     size, unit = c.size, c.unit
     closest_on_edge, closest_between_edges = c.closest_on_edge, c.closest_between_edges
-    Shapes = tables(n).Shapes
+    Shapes = structs(n).Shapes
     zero = wp.constant(real(0.0))
     one = wp.constant(real(1.0))
     far = wp.constant(real(1e30))
@@ -124,9 +124,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         q: vec,
         radius: real,
         margin: real,
-        place: wp.array(dtype=vec),
+        position: wp.array(dtype=vec),
         gap: wp.array(dtype=real),
-        mark: wp.array(dtype=int),
+        features: wp.array(dtype=int),
     ):
         """A core p-q with a radius on a piece, in the frame of the piece."""
         t, r, face = nearest(s, piece, p, q)
@@ -153,9 +153,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     core = p + u * (q - p)
                     away = wp.dot(normal, core) - s.face[at(face)].offset - radius
                     if away <= margin:
-                        place[count] = core - (radius + real(0.5) * away) * normal
+                        position[count] = core - (radius + real(0.5) * away) * normal
                         gap[count] = away
-                        mark[count] = 1 + k
+                        features[count] = 1 + k
                         count += 1
                 return count, normal
             normal = unit(r)
@@ -167,9 +167,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if wp.dot(normal, p) > wp.dot(normal, q):
                 t = one
         core = p + t * (q - p)
-        place[0] = core - (real(0.5) * (distance + radius)) * normal
+        position[0] = core - (real(0.5) * (distance + radius)) * normal
         gap[0] = distance - radius
-        mark[0] = 0
+        features[0] = 0
         return 1, normal
 
     @wp.func
@@ -181,9 +181,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         b: vec,
         other: real,
         margin: real,
-        place: wp.array(dtype=vec),
+        position: wp.array(dtype=vec),
         gap: wp.array(dtype=real),
-        mark: wp.array(dtype=int),
+        features: wp.array(dtype=int),
     ):
         """A core p-q with a radius on a core a-b with another."""
         s, _, r = closest_between_edges(p, q, a, b)
@@ -214,15 +214,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     w = wp.clamp(wp.dot(core - a, e) / ee, zero, one)
                     away = wp.dot(core - a - w * e, normal) - radius - other
                     if away <= margin:
-                        place[count] = core - (radius + real(0.5) * away) * normal
+                        position[count] = core - (radius + real(0.5) * away) * normal
                         gap[count] = away
-                        mark[count] = 1 + k
+                        features[count] = 1 + k
                         count += 1
                 return count, normal
         away = distance - radius - other
-        place[0] = p + s * d - (radius + real(0.5) * away) * normal
+        position[0] = p + s * d - (radius + real(0.5) * away) * normal
         gap[0] = away
-        mark[0] = 0
+        features[0] = 0
         return 1, normal
 
     return SimpleNamespace(round_on_piece=round_on_piece, round_on_round=round_on_round)

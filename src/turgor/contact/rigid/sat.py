@@ -13,8 +13,9 @@ from types import SimpleNamespace
 import warp as wp
 
 from turgor.contact.rigid import clip as clipping
-from turgor.contact.rigid.records import tables
+from turgor.contact.rigid.records import structs
 from turgor.kernel.numbers import Numbers, at
+from turgor.rigid import motion
 
 __all__ = ["kernels"]
 
@@ -28,8 +29,8 @@ EDGE_SHARE = 0.9
 def kernels(n: Numbers) -> SimpleNamespace:
     """Device functions."""
     real, vec = n.real, n.vec
-    c, t = clipping.kernels(n), tables(n)
-    mat, Shapes = t.mat, t.Shapes
+    c = clipping.kernels(n)
+    mat, Shapes = motion.kernels(n).mat, structs(n).Shapes
     clip, reduced, put, beside = c.clip, c.reduced, c.put, c.beside
     zero = wp.constant(real(0.0))
     one = wp.constant(real(1.0))
@@ -148,14 +149,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         turn: mat,
         shift: vec,
         margin: real,
-        slack: real,
-        place: wp.array(dtype=vec),
+        slop: real,
+        position: wp.array(dtype=vec),
         gap: wp.array(dtype=real),
-        mark: wp.array(dtype=int),
+        features: wp.array(dtype=int),
     ):
-        """(count, normal from b to a) of the manifold within the margin, in a's frame; places midway in the gap.
+        """(count, normal from b to a) of the manifold within the margin, in a's frame; positions midway in the gap.
 
-        `slack`: a length that does not matter. A face of a wins ties within it, and any face over edges.
+        `slop`: a length that does not matter. A face of a wins ties within it, and any face over edges.
         """
         gap_a, face_a = face_gap(s, a, b, turn, shift, margin)
         if gap_a > margin:
@@ -165,27 +166,27 @@ def kernels(n: Numbers) -> SimpleNamespace:
         gap_b, face_b = face_gap(s, b, a, back, shift_back, margin)
         if gap_b > margin:
             return 0, vec()
-        bias = real(2.0) * slack  # resting bodies are as deep as the slack, and still clear of it
+        bias = real(2.0) * slop  # resting bodies are as deep as the slop, and still clear of it
         count = wp.int32(0)
         normal = vec()
         best = wp.max(gap_a, gap_b)
         rough = s.piece[at(b)].rough
-        first = gap_a + slack >= gap_b and rough == 1  # a's face is the reference
+        first = gap_a + slop >= gap_b and rough == 1  # a's face is the reference
         if first:
             normal = -s.face[at(face_a)].normal
-            count = clip(s, a, face_a, b, turn, shift, margin, slack, 0, place, gap, mark)
+            count = clip(s, a, face_a, b, turn, shift, margin, slop, 0, position, gap, features)
             best = gap_a
         else:
             normal = turn * s.face[at(face_b)].normal
-            count = clip(s, b, face_b, a, back, shift_back, margin, slack, 1, place, gap, mark)
+            count = clip(s, b, face_b, a, back, shift_back, margin, slop, 1, position, gap, features)
             best = gap_b
             for i in range(count):
-                place[i] = turn * place[i] + shift
+                position[i] = turn * position[i] + shift
         least = far
         for i in range(count):
             least = wp.min(least, gap[i])
         corner = vec()
-        if least > best + slack:  # the face most opposite need not have the lowest corner
+        if least > best + slop:  # the face most opposite need not have the lowest corner
             over = zero
             if first:
                 corner = turn * s.point[at(lowest_point(s, b, -(back * normal)))] + shift
@@ -195,27 +196,27 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 corner = s.point[at(lowest_point(s, a, normal))]
                 over = beside(s, face_b, back * corner + shift_back)
                 corner -= (real(0.5) * best) * normal
-            if over <= slack:
-                count = put(count, corner, best, 5 - wp.int32(first), normal, slack, place, gap, mark)
+            if over <= slop:
+                count = put(count, corner, best, 5 - wp.int32(first), normal, slop, position, gap, features)
                 least = best
         if best < -bias and least > zero:  # they overlap, but not there
             count = 0
         # A point over the face and in both gaps: the bodies are no farther apart than that, whatever the axis.
-        if rough == 0 or (least <= best + slack and best > -bias):
-            return reduced(count, normal, slack, place, gap, mark), normal
+        if rough == 0 or (least <= best + slop and best > -bias):
+            return reduced(count, normal, slop, position, gap, features), normal
         gap_e, i, j, axis = edge_gap(s, a, b, turn, shift, margin)
         if gap_e > margin:
             return 0, vec()
         if gap_e > wp.max(best, edge_share * best) + bias or (count == 0 and gap_e > best):
-            place[0] = edge_point(s, i, j, turn, shift)
+            position[0] = edge_point(s, i, j, turn, shift)
             gap[0] = gap_e
-            mark[0] = 6 | ((i - s.piece[at(a)].edge_first) << 3) | ((j - s.piece[at(b)].edge_first) << 17)
+            features[0] = 6 | ((i - s.piece[at(a)].edge_first) << 3) | ((j - s.piece[at(b)].edge_first) << 17)
             return 1, -axis
         if count == 0 and best < zero:  # deep in each other, and neither face over the other
-            place[0] = corner
+            position[0] = corner
             gap[0] = best
-            mark[0] = 5
+            features[0] = 5
             return 1, normal
-        return reduced(count, normal, slack, place, gap, mark), normal
+        return reduced(count, normal, slop, position, gap, features), normal
 
     return SimpleNamespace(collide=collide, face_gap=face_gap)
