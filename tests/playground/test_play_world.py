@@ -39,14 +39,14 @@ def changes(world: World, name: str) -> None:
 def test_the_settings_of_a_simulation_outlive_every_change() -> None:
     sim = Simulation(gallery.load("drop"), solver="rk4", fps=120, precision="double", max_substeps=2048, worlds=1)
     world = advanced(World(sim))
-    assert world.scene.simulation == sim.settings  # one object: what the page shows, and what runs
-    given = sim.settings
+    assert world.scene.simulation == sim.settings.of_scene()  # what the page shows, and what runs
+    given = sim.settings.of_scene()
     changes(world, sim.names[0])
-    assert world.sim.settings == given
+    assert world.sim.settings.of_scene() == given
     assert world.scene.simulation == given
     assert "rk4" in world.scene.to_toml()  # what is downloaded is what runs
     world.reset()
-    assert world.sim.settings == given
+    assert world.sim.settings.of_scene() == given
     assert world.sim.time == 0.0
     choose(world, "solver", "midpoint")
     assert (world.sim.solver, world.scene.simulation.solver) == ("midpoint", "midpoint")
@@ -73,13 +73,13 @@ def test_the_user_s_simulation_is_the_running_one() -> None:
     world.open(gallery.load("drop-2d"))
     assert world.sim is sim
     assert sim.scene.dim == 2
-    assert sim.settings == gallery.load("drop-2d").simulation
+    assert sim.settings.of_scene() == gallery.load("drop-2d").simulation
 
 
 def test_the_length_of_a_scene_is_the_simulation_s_too() -> None:
     world = World(gallery.load("drop-2d"))
     world.change("simulation.seconds", 0.1)
-    assert world.sim.settings == world.scene.simulation
+    assert world.sim.settings.of_scene() == world.scene.simulation
     world.sim.run()
     assert world.sim.time == pytest.approx(0.1)
 
@@ -97,8 +97,8 @@ def test_slow_worlds_have_shorter_frames_but_a_user_s_simulation_keeps_its_own()
 def snapshot(world: World) -> tuple[Any, ...]:
     sim = world.sim
     return (
-        sim.state_hash(), sim.settings, sim.ledger, sim.scene, sim.names, world.scene, world.state, world.ledger,
-        world.opened, repr(world.grabbed),
+        sim.state_hash(), sim.settings, sim.scene, sim.names, world.scene, world.state, world.ledger, world.opened,
+        repr(world.grabbed),
     )  # fmt: skip
 
 
@@ -138,7 +138,11 @@ def test_a_rebuild_that_fails_leaves_everything_as_it_was(
             act(held)
     assert snapshot(held) == before
     held.pin(held.sim.names[1], 2)  # the next one has nothing of the one that failed
-    assert (held.sim.ledger, held.sim.solver, held.sim.settings.fps) == (before[2], before[1].solver, before[1].fps)
+    assert (held.sim.settings.ledger, held.sim.solver, held.sim.settings.fps) == (
+        before[2],
+        before[1].solver,
+        before[1].fps,
+    )
     assert list(held.grabbed) == [held.sim.names[0]]
 
 

@@ -133,7 +133,7 @@ def test_a_breach_is_found(tmp_path: Path) -> None:
             "contact/geometry/closest.py": "from turgor.kernel import numbers\n",
             "contact/features/method.py": "from turgor.contact.features.search import a\nfrom ..walls import b\n",
             "papers/report/blocks.py": "from turgor.papers.drawing import plot\n",
-            "papers/report/report.py": "from turgor.papers.matyka2003 import items\n",
+            "papers/catalogue.py": "from turgor.papers.matyka2003 import items\n",
         },
     )
     assert breaches(package) == []

@@ -55,7 +55,7 @@ class ViewPage:
 
         self.playground.do(job)
         assert done.wait(SECONDS)
-        until(lambda: self.playground._shown == self.playground.world.state)
+        until(lambda: self.playground.shown == self.playground.world.state)
         return result[0] if result else None
 
     def run(self, frames: int) -> None:

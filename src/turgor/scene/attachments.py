@@ -8,10 +8,10 @@ from typing import Annotated
 
 import numpy as np
 
-from turgor.errors import SceneError
+from turgor.errors import SceneError, did_you_mean
 from turgor.scene.data import Body
 from turgor.scene.described import described
-from turgor.scene.validate import Vertices, did_you_mean, put, text
+from turgor.scene.validate import Vertices, put, text
 
 __all__ = ["Attachment", "checked"]
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from turgor.scene.data import Body
 from turgor.scene.walls import Container, Plane
+from turgor.simulation.settings import RunSettings
 from turgor.simulation.views.body import BodyView
 from turgor.simulation.views.rigid import RigidView
 
@@ -34,8 +35,8 @@ def fresh(old: Simulation, scene: Scene, *, settings: Settings | None = None, le
     from turgor.simulation.simulation import Simulation
 
     described = scene.copy()
-    described.simulation = old.settings.of_scene() if settings is None else settings
-    ran = old.settings
+    ran = settings if isinstance(settings, RunSettings) else old.settings
+    described.simulation = ran.of_scene() if settings is None or settings is ran else settings
     kept = ran.ledger if ledger is None else ledger
     new = Simulation(described, ran.device, worlds=ran.worlds, ledger=kept, assembly=ran.assembly)
     new.scene = scene

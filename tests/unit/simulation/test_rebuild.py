@@ -172,7 +172,7 @@ def test_only_the_setting_that_is_meant_changes():
     assert sim.time == time
     np.testing.assert_allclose(sim["ball"].center, place, atol=1e-6)
     sim.rebuild(ledger=True)
-    assert sim.ledger
+    assert sim.settings.ledger
     assert sim.solver == "midpoint"
 
 
@@ -242,7 +242,7 @@ def test_a_rebuild_that_fails_changes_nothing():
     with pytest.raises(SceneError, match="ball"):
         sim.rebuild(bad, ledger=False)
     assert sim.scene is scene
-    assert sim.ledger
+    assert sim.settings.ledger
     assert sim["ball"] is ball
     assert sim.state_hash() == before
     sim.step()
