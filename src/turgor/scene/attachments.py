@@ -1,8 +1,8 @@
-"""What glues soft bodies and cloths to rigid bodies: plain frozen data, and whether it fits a scene."""
+"""What glues soft bodies and cloths to rigid bodies: plain frozen data, and whether its vertices are free."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -31,18 +31,8 @@ class Attachment:
             put(self, vertices=tuple(np.asarray(self.vertices).tolist()))
 
 
-def checked(
-    attachment: Attachment, soft: Mapping[str, Body], rigid: Sequence[str], others: Sequence[Attachment]
-) -> Attachment:
-    """The attachment with checked vertices, if it fits soft and rigid bodies of these names beside the `others`."""
-    if attachment.body not in soft:
-        hint = did_you_mean(attachment.body, soft)
-        raise SceneError(f"body: the scene has no soft body or cloth {attachment.body!r}; {hint}")
-    if attachment.rigid not in rigid:
-        raise SceneError(
-            f"rigid: the scene has no rigid body {attachment.rigid!r}; {did_you_mean(attachment.rigid, rigid)}"
-        )
-    body = soft[attachment.body]
+def checked(attachment: Attachment, body: Body, others: Sequence[Attachment]) -> Attachment:
+    """The attachment with checked vertices of its body, if they are free of pins and of the `others`."""
     attachment = replace(attachment, vertices=body.checked_vertices("vertices", attachment.vertices))
     chosen = body.chosen_vertices(attachment.vertices)
     if not len(chosen):

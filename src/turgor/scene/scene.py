@@ -203,7 +203,14 @@ class Scene:
     def _fitting(self, attachment: Attachment, others: Sequence[Attachment]) -> Attachment:
         """The attachment, if it fits into this scene beside the others."""
         soft = {body.name: body for body in self.bodies}
-        return attachments.checked(attachment, soft, [body.name for body in self.rigid_bodies], others)
+        rigid = [body.name for body in self.rigid_bodies]
+        if attachment.body not in soft:
+            hint = did_you_mean(attachment.body, soft)
+            raise SceneError(f"body: the scene has no soft body or cloth {attachment.body!r}; {hint}")
+        if attachment.rigid not in rigid:
+            hint = did_you_mean(attachment.rigid, rigid)
+            raise SceneError(f"rigid: the scene has no rigid body {attachment.rigid!r}; {hint}")
+        return attachments.checked(attachment, soft[attachment.body], others)
 
     def add(self, thing: Thing) -> None:
         """Adds a ready made body or wall; an empty name is filled in."""
