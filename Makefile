@@ -7,10 +7,11 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && { echo $$p; break; }; done)
 
-.PHONY: help demo play test lint format bench lock clean
+.PHONY: help demo play test quick lint format bench lock clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -26,7 +27,10 @@ play: $(STAMP) ## the playground: a page in the browser to pull, push and change
 test: lint ## lint, types and all tests
 	@tools/graphics
 	@tools/browser
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(PYTEST)
+
+quick: $(STAMP) ## laws and units only: no browser, no pictures, no whole scenes (two minutes once kernels are compiled)
+	$(PYTEST) -m "not picture" tests/laws tests/unit tests/reference tests/repository
 
 lint: $(STAMP) ## ruff (rules and format) and mypy (strict)
 	$(BIN)/ruff check .

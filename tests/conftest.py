@@ -1,13 +1,16 @@
-"""What all tests share: hypothesis profiles, GPU tests that are skipped without a GPU, the judge of requirements."""
+"""What all tests share: hypothesis profiles, GPU tests that are skipped without a GPU, and plugins with fixtures."""
 
 from __future__ import annotations
 
 import os
 
+# One thread for each worker's linear algebra: two workers with two threads each wait for each other on two cores.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import settings
 
-from common.requirement_marks import PROPERTY, Judge
+pytest_plugins = ("common.requirement_marks", "support.program")
 
 # A first run compiles kernels, so no deadline. Under CI examples are the same every time; at home they are fresh.
 settings.register_profile("home", deadline=None)
@@ -15,15 +18,7 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI", "").lower() in ("1", "true", "yes") else "home")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    if not hasattr(config, "workerinput"):  # a worker of xdist sends its reports here
-        config.pluginmanager.register(Judge(config), "requirements")
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        ids = [name for mark in item.iter_markers("req") for name in mark.args]
-        item.user_properties.append((PROPERTY, ids))
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and (reason := _no_gpu()):
         for item in marked:

@@ -12,16 +12,15 @@ import time
 import pytest
 
 from support.play_helpers import page
-from support.program import EXE
+from support.program import EXE, Here
 
 pytestmark = pytest.mark.req("X8")
 
 
-def test_help_of_play() -> None:
-    done = subprocess.run([EXE, "play", "--help"], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0
+def test_help_of_play(here: Here) -> None:
+    text = here.good("play", "--help")
     for word in ("--port", "--host", "--device", "--no-browser", "SCENE"):
-        assert word in done.stdout
+        assert word in text
 
 
 def test_without_viser_the_command_says_how_to_install_it() -> None:

@@ -20,15 +20,23 @@ def hessian(body, x, h=1e-6):
     return 0.5 * (H + H.T)
 
 
-def relax(body, x, rounds=20, tolerance=1e-11):
-    """Newton's method to the nearest force-free state; rigid motions are left alone by the pseudo-inverse."""
+def relax(body, x, rounds=40, tolerance=1e-11):
+    """Newton's method to the nearest force-free state; rigid motions are left alone by the pseudo-inverse.
+
+    The Hessian is costly and hardly changes on the way: it is taken again only where a step has not left a tenth.
+    """
+    f, inverse = body.forces(x).ravel(), None
     for _ in range(rounds):
-        f = body.forces(x).ravel()
         if np.abs(f).max() < tolerance:
             return x
-        x = x + (np.linalg.pinv(hessian(body, x), rcond=1e-7, hermitian=True) @ f).reshape(x.shape)
-    if np.abs(body.forces(x)).max() > 1e3 * tolerance:
-        raise ArithmeticError(f"no equilibrium found: residual {np.abs(body.forces(x)).max()} N")
+        if inverse is None:
+            inverse = np.linalg.pinv(hessian(body, x), rcond=1e-7, hermitian=True)
+        x = x + (inverse @ f).reshape(x.shape)
+        before, f = f, body.forces(x).ravel()
+        if np.abs(f).max() > 0.1 * np.abs(before).max():
+            inverse = None
+    if np.abs(f).max() > 1e3 * tolerance:
+        raise ArithmeticError(f"no equilibrium found: residual {np.abs(f).max()} N")
     return x
 
 

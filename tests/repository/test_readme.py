@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.program import EXE
+from support.program import Here
 from turgor import record
 
 ROOT = Path(__file__).parents[2]
@@ -25,12 +25,12 @@ def test_the_python_example_runs(tmp_path: Path) -> None:
     assert record.read(tmp_path / "drop.vtkhdf").times[-1] == pytest.approx(3.0)
 
 
-def test_the_commands_exist() -> None:
+def test_the_commands_exist(here: Here) -> None:
     lines = [line.strip() for line in README.splitlines() if line.startswith("    turgor ")]
     assert len(lines) >= 4
     for line in lines:
         name = shlex.split(line)[1]
-        assert subprocess.run([EXE, name, "--help"], capture_output=True, timeout=60).returncode == 0
+        assert here.good(name, "--help")
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"^    make (\w+)", README, re.MULTILINE):
         assert f"\n{target}:" in makefile

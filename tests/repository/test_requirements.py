@@ -57,11 +57,11 @@ def suite(folder: Path, body: str = "pass") -> Path:
     """A project of its own that judges requirements as this one does."""
     (folder / "tests").mkdir()
     (folder / "docs").mkdir()
-    shutil.copy(ROOT / "tests" / "conftest.py", folder / "tests")
+    (folder / "tests" / "conftest.py").write_text('pytest_plugins = "common.requirement_marks"\n')
     shutil.copytree(ROOT / "tools" / "common", folder / "tools" / "common")
     (folder / "docs" / "requirements.md").write_text(PAGE)
     (folder / "tests" / "test_suite.py").write_text(SUITE.replace("{body}", body))
-    markers = 'markers = ["req(*ids): ids", "gpu: needs one"]'
+    markers = 'markers = ["req(*ids): ids"]'
     paths = 'testpaths = ["tests"]\npythonpath = ["tests", "tools"]'
     (folder / "pyproject.toml").write_text(f"[tool.pytest.ini_options]\n{paths}\n{markers}\n")
     return folder

@@ -20,8 +20,9 @@ def measured(name, method):
     for frame in range(round(SECONDS * sim.settings.fps)):
         sim.step()
         if frame % 10 == 9:
-            deepest = max(deepest, penetration.deepest(sim)[0])
-            crossed = max(crossed, penetration.crossings(sim))
+            bodies = penetration.surfaces(sim)
+            deepest = max(deepest, penetration.deepest(sim, bodies=bodies)[0])
+            crossed = max(crossed, penetration.crossings(sim, bodies=bodies))
     assert sim.finite
     limit = 0.5 * float(np.sort(sim.engine.split.surfaces.skins)[:2].sum())
     return deepest, crossed, limit

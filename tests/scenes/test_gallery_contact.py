@@ -40,7 +40,7 @@ def wall_depths(sim):
     """name -> m: how deep each body is in a wall."""
     found = dict.fromkeys(sim.names, 0.0)
     for layout, pose in zip(sim.layout.walls, sim.frame().walls, strict=True):
-        for normal, offset in penetration._half_spaces(layout, pose):
+        for normal, offset in penetration.half_spaces(layout, pose):
             for body in penetration.surfaces(sim):
                 depth = float(offset - (body.points @ normal).min()) + body.radius
                 found[body.name] = max(found[body.name], depth)
@@ -49,10 +49,11 @@ def wall_depths(sim):
 
 def look(sim, skins):
     """Whether the state is fine."""
-    for (one, two), depth in penetration.depths(sim).items():
+    bodies = penetration.surfaces(sim)
+    for (one, two), depth in penetration.depths(sim, bodies=bodies).items():
         assert depth <= SHARE * (skins[one] + skins[two]), (sim.time, one, two, depth)
-    assert penetration.crossings(sim) == 0, sim.time
-    if penetration.wall_depth(sim) > SHARE * min(skins.values()):  # then body by body
+    assert penetration.crossings(sim, bodies=bodies) == 0, sim.time
+    if penetration.wall_depth(sim, bodies=bodies) > SHARE * min(skins.values()):  # then body by body
         for name, depth in wall_depths(sim).items():
             assert depth <= SHARE * skins[name], (sim.time, name, depth)
 

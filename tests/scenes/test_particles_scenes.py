@@ -124,6 +124,7 @@ def test_a_saved_state_goes_on_bit_for_bit(tmp_path):
         assert (other[name].velocities == sim[name].velocities).all()
 
 
+@pytest.mark.picture
 @pytest.mark.req("B19")
 def test_particles_can_be_drawn():
     """They lie on the surfaces of the two bodies; other methods have none."""

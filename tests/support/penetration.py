@@ -1,7 +1,8 @@
 """How deep bodies are in each other, by plain geometry: an independent check of all contact methods.
 
 `deepest(sim)`, `depths(sim)`, `crossings(sim)`, `self_crossings(sim)` and `wall_depth(sim)` look only at what a
-simulation shows to everybody, its layout, frame and scene; none of the engine's contact code is used.
+simulation shows to everybody, its layout, frame and scene; none of the engine's contact code is used. Who asks for
+several of them at once makes `bodies = surfaces(sim)` first and gives it to each.
 
 Depth of a vertex: its distance to the surface that it is inside of. Balls and capsules are round, whatever their mesh.
 A cloth has no inside: what passed through it is found by `crossings`, edges of one surface that pierce triangles of
@@ -11,11 +12,12 @@ another (in 2D: edges that cross), which also finds edges that cross between the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from reference.inside import cross, crossed, distance, dot, meeting, pierced, to_segments, winding
+from turgor.shapes import Shape
 from turgor.shapes.hull import convex_hull
 
 AXIS_SAMPLES = 65  # of a capsule's axis, where a triangle is nearest to it
@@ -99,9 +101,15 @@ def _rigid(body, points):
         ends = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, 0.5]]) * body.height
         return Surface(body.name, "capsule", ends @ turn.T + shift, np.zeros((0, 3), int), True, body.radius)
     if kind == "hull":
-        hull = convex_hull(shape.vertices)
+        hull = _hull(shape.vertices.tobytes(), shape.vertices.shape)
         return Surface(body.name, "convex", hull.vertices @ turn.T + shift, hull.faces, True)
     return Surface(body.name, "mesh" if shape.closed else "sheet", points, shape.faces, True)
+
+
+@lru_cache
+def _hull(data, size) -> Shape:
+    """The convex hull of vertices, which are given as bytes: bodies of one shape share it, at all times."""
+    return convex_hull(np.frombuffer(data, float).reshape(size))
 
 
 def _placement(shape, points):
@@ -117,19 +125,19 @@ def _placement(shape, points):
 # how deep -------------------------------------------------------------------------------------------------------------
 
 
-def deepest(sim, frame=None):
+def deepest(sim, frame=None, bodies=None):
     """(depth m, (name, name)) of the worst pair: a vertex of the first is that deep in the second; 0.0 if none is."""
-    found = depths(sim, frame)
+    found = depths(sim, frame, bodies)
     if not found:
         return 0.0, ("", "")
     pair = max(found, key=lambda key: found[key])
     return found[pair], pair
 
 
-def depths(sim, frame=None):
+def depths(sim, frame=None, bodies=None):
     """(name, name) -> m, for all pairs that are in each other; pairs that are glued together are left out."""
     glued = {(entry.body, entry.rigid) for entry in getattr(sim.scene, "attachments", ())}
-    return depths_of(surfaces(sim, frame), glued)
+    return depths_of(bodies or surfaces(sim, frame), glued)
 
 
 def depths_of(bodies, apart=()):
@@ -205,14 +213,14 @@ def _pairs(bodies):
 # what crosses ---------------------------------------------------------------------------------------------------------
 
 
-def crossings(sim, frame=None, *, rigid_pairs=False):
+def crossings(sim, frame=None, bodies=None, *, rigid_pairs=False):
     """Number of edges of one body that pierce triangles of another (2D: cross edges); without round bodies.
 
     rigid_pairs: also between rigid bodies, which touch without a skin between them and so do cross a little.
     """
     glued = {(entry.body, entry.rigid) for entry in getattr(sim.scene, "attachments", ())}
     count = 0
-    for a, b in _pairs([body for body in surfaces(sim, frame) if not body.round]):
+    for a, b in _pairs([body for body in bodies or surfaces(sim, frame) if not body.round]):
         both_rigid = a.rigid and b.rigid
         if (both_rigid and not rigid_pairs) or (a.name, b.name) in glued or (b.name, a.name) in glued:
             continue
@@ -261,18 +269,18 @@ def _count(first, second, test):
 # walls ----------------------------------------------------------------------------------------------------------------
 
 
-def wall_depth(sim, frame=None):
+def wall_depth(sim, frame=None, bodies=None):
     """m: how far the worst point of any body is behind a wall; 0.0 if none is."""
     frame = sim.frame() if frame is None else frame
     worst = 0.0
-    bodies = surfaces(sim, frame)
+    bodies = bodies or surfaces(sim, frame)
     for layout, pose in zip(sim.layout.walls, frame.walls, strict=True):
-        for normal, offset in _half_spaces(layout, pose):
+        for normal, offset in half_spaces(layout, pose):
             worst = max(worst, *(float(offset - (body.points @ normal).min()) + body.radius for body in bodies), 0.0)
     return worst
 
 
-def _half_spaces(layout, pose):
+def half_spaces(layout, pose):
     """(normal, offset) of each, free on the side of the normal: normal . x >= offset."""
     if layout.kind != "container":
         normal = np.array(layout.normal)

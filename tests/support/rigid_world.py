@@ -107,6 +107,13 @@ class RigidWorld:
             wp.capture_launch(self.graph)
         assert int(self.contacts.overflow.numpy()[0]) == 0
 
+    def recorded(self, *calls):
+        """The launches of some calls as one graph, which the result replays: the same numbers, with less Python."""
+        with wp.ScopedCapture(device=self.device) as capture:
+            for call in calls:
+                call()
+        return lambda: wp.capture_launch(capture.graph)
+
     def find(self):
         """Contact points of the present state, without a step."""
         self.contacts.find()

@@ -1,6 +1,7 @@
 """Requirements and the tests that cover them: what the document says, what the test files say, what a full run shows.
 
-Shared by tests/conftest.py (which judges a full run), tests/repository/test_requirements.py and tools/requirements.
+A plugin of pytest (named in tests/conftest.py) that judges full runs; tests/repository/test_requirements.py and
+tools/requirements use it too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 __all__ = [
-    "BEGIN", "END", "PAPERS", "PROPERTY", "Judge", "markdown", "marks_of", "requirements", "sections", "table",
+    "BEGIN", "END", "PAPERS", "Judge", "markdown", "marks_of", "requirements", "sections", "table",
     "whole_suite",
 ]  # fmt: skip
 
@@ -87,6 +88,17 @@ def _is_mark(node: ast.AST) -> bool:
 
 
 # what a run gives -----------------------------------------------------------------------------------------------------
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # a worker of xdist sends its reports to the process that has the terminal
+        config.pluginmanager.register(Judge(config), "requirements")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        ids = [name for mark in item.iter_markers("req") for name in mark.args]
+        item.user_properties.append((PROPERTY, ids))
 
 
 def whole_suite(config: pytest.Config) -> bool:

@@ -1,7 +1,7 @@
 """Bad input on the command line: exit code 2, one line on stderr that says what is wrong, and nothing written.
 
 The messages themselves are tested where they are made (test_doctor.py, test_scene_files.py); here a selection goes
-through the program: its function `execute`, which is all that the installed command calls, and once the command.
+through the program in this process, and once through the installed command.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from support.program import command
+from support.program import Here, command
 from support.scene_files import CATALOGUE, SAMPLE, TINY
 from support.ugly_meshes import ARRAYS, FILES
-from turgor.cli.app import execute
 from turgor.errors import SceneError
 from turgor.shapes import Shape, write
 
@@ -46,13 +45,12 @@ def refused(folder: Path, run: Callable[[], tuple[int, str]]) -> str:
 
 
 @pytest.fixture
-def refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def refusal(tmp_path: Path, here: Here) -> Refusal:
     """What the program says, in `tmp_path`, to a command line that it must refuse."""
-    monkeypatch.chdir(tmp_path)
 
     def run(*args: str) -> tuple[int, str]:
-        code = execute(list(args))
-        return code, capfd.readouterr().err
+        done = here.command(*args, cwd=tmp_path)
+        return done.returncode, done.stderr
 
     return lambda *args: refused(tmp_path, lambda: run(*args))
 

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: the installed `turgor`, in a process of its own."""
+"""The command line as a user meets it; where the process itself matters, as the installed `turgor`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import turgor
-from support.program import EXE, command, good
+from support.program import EXE, Here, command, good
 from support.scene_files import TINY
 from turgor import gallery, record
 from turgor.cli.app import explain
@@ -36,16 +36,16 @@ def scene(tmp_path: Path) -> Path:
 # --- help
 
 
-def test_help_names_every_command() -> None:
-    text = good("--help")
+def test_help_names_every_command(here: Here) -> None:
+    text = here.good("--help")
     for name in ("scenes", "run", "check"):
         assert name in text
-    assert good("-h") == text
-    assert good() == text  # `turgor` alone
+    assert here.good("-h") == text
+    assert here.good() == text  # `turgor` alone
 
 
-def test_help_of_run_tells_it_all() -> None:
-    text = good("run", "--help")
+def test_help_of_run_tells_it_all(here: Here) -> None:
+    text = here.good("run", "--help")
     for word in (".mp4", ".gif", ".png", ".vtkhdf", ".npz", "--set", "ball.springs.stiffness=200", "--seconds"):
         assert word in text
     for word in ("--device", "--solver", "--fps", "--substeps", "--precision", "--worlds", "--json", "--quiet", "-o"):
@@ -54,10 +54,10 @@ def test_help_of_run_tells_it_all() -> None:
         assert solver in text
 
 
-def test_version() -> None:
+def test_version(here: Here) -> None:
     from importlib.metadata import version
 
-    assert good("--version") == f"turgor {version('turgor')}\n"
+    assert here.good("--version") == f"turgor {version('turgor')}\n"
 
 
 def test_help_and_scenes_load_nothing_heavy() -> None:
@@ -72,20 +72,20 @@ def test_help_and_scenes_load_nothing_heavy() -> None:
 # --- scenes
 
 
-def test_scenes_lists_the_gallery() -> None:
-    rows = json.loads(good("scenes", "--json"))
+def test_scenes_lists_the_gallery(here: Here) -> None:
+    rows = json.loads(here.good("scenes", "--json"))
     assert [row["name"] for row in rows] == gallery.names()
     assert {"name", "description", "dim", "seconds", "bodies"} == set(rows[0])
-    text = good("scenes")
+    text = here.good("scenes")
     for row in rows:
         assert row["name"] in text
         assert row["description"] in text  # on one line, also in a pipe
 
 
-def test_scenes_prints_a_file_to_start_from(tmp_path: Path) -> None:
-    text = good("scenes", "drop-2d")
+def test_scenes_prints_a_file_to_start_from(tmp_path: Path, here: Here) -> None:
+    text = here.good("scenes", "drop-2d")
     assert turgor.Scene.from_toml(text) == gallery.load("drop-2d")
-    assert json.loads(good("scenes", "drop-2d", "--json"))["name"] == "drop-2d"
+    assert json.loads(here.good("scenes", "drop-2d", "--json"))["name"] == "drop-2d"
 
 
 def test_a_pipe_that_closes_early_is_no_error() -> None:
@@ -118,31 +118,34 @@ def test_json_is_one_strict_object(scene: Path) -> None:
     assert result["contacts"]["max_penetration"] >= 0.0
 
 
-def test_a_body_without_gas_has_null_and_not_nan() -> None:
-    result = json.loads(good("run", "flag", "--seconds", "0.05", "--json"), parse_constant=pytest.fail)
+def test_a_body_without_gas_has_null_and_not_nan(here: Here) -> None:
+    result = json.loads(here.good("run", "flag", "--seconds", "0.05", "--json"), parse_constant=pytest.fail)
     assert result["bodies"]["flag"]["pressure"] is None
 
 
-def test_options_win_over_the_scene(scene: Path) -> None:
+def test_options_win_over_the_scene(scene: Path, here: Here) -> None:
     options = ["--seconds", 0.2, "--solver", "rk4", "--fps", 30, "--substeps", 50, "--precision", "double"]
-    result = json.loads(good("run", scene, *options, "--set", "ball.mass=2", "--set", "gravity=[0,0,-1]", "--json"))
+    result = json.loads(
+        here.good("run", scene, *options, "--set", "ball.mass=2", "--set", "gravity=[0,0,-1]", "--json")
+    )
     assert result["solver"] == "rk4"
     assert result["frames"] == 6
     assert result["substeps"] == 50
     assert result["precision"] == "double"
-    lighter = json.loads(good("run", scene, *options, "--set", "gravity=[0,0,-1]", "--json"))
+    lighter = json.loads(here.good("run", scene, *options))
     assert result["energy"]["gravity"] == pytest.approx(2 * lighter["energy"]["gravity"], rel=1e-3)
 
 
-def test_worlds_give_lists(scene: Path) -> None:
-    result = json.loads(good("run", scene, "--worlds", 3, "--json"))
+def test_worlds_give_lists(scene: Path, here: Here) -> None:
+    result = json.loads(here.good("run", scene, "--worlds", 3, "--json"))
     assert len(result["bodies"]["ball"]["volume"]) == 3
-    assert "3 worlds" in good("run", scene, "--worlds", 3)
+    assert "3 worlds" in here.good("run", scene, "--worlds", 3)
 
 
-def test_files_by_their_endings(scene: Path, tmp_path: Path) -> None:
+@pytest.mark.picture
+def test_files_by_their_endings(scene: Path, tmp_path: Path, here: Here) -> None:
     names = ["a.vtkhdf", "b.npz", "c.png", "d.mp4"]
-    text = good("run", scene, *(part for name in names for part in ("-o", tmp_path / name)))
+    text = here.good("run", scene, *(part for name in names for part in ("-o", tmp_path / name)))
     for name in names:
         assert (tmp_path / name).stat().st_size > 100
         assert f"{name} (" in text
@@ -150,13 +153,14 @@ def test_files_by_their_endings(scene: Path, tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == sorted([*names, "tiny.toml"])  # nothing left over
 
 
-def test_report_and_quiet(scene: Path) -> None:
-    text = good("run", scene)
+def test_report_and_quiet(scene: Path, here: Here) -> None:
+    text = here.good("run", scene)
     assert "ball" in text
     assert "real time" in text
-    assert good("run", scene, "--quiet") == ""
+    assert here.good("run", scene, "--quiet") == ""
 
 
+@pytest.mark.picture
 def test_a_failed_simulation_is_exit_1_and_leaves_no_video(tmp_path: Path) -> None:
     (tmp_path / "bang.toml").write_text(EXPLOSION)
     done = command("run", "bang.toml", "-o", "a.mp4", "-o", "a.npz", "--json", cwd=tmp_path)
@@ -170,10 +174,10 @@ def test_a_failed_simulation_is_exit_1_and_leaves_no_video(tmp_path: Path) -> No
     assert not [name for name in os.listdir(tmp_path) if ".part" in name]
 
 
-def test_outputs_are_checked_before_anything_is_computed(tmp_path: Path) -> None:
+def test_outputs_are_checked_before_anything_is_computed(tmp_path: Path, here: Here) -> None:
     (tmp_path / "long.toml").write_text(TINY.replace("seconds = 0.1", "seconds = 1e6"))
     for path, word in (("no/a.mp4", "folder"), ("a.avi", ".mp4"), ("a", "ending")):
-        done = command("run", "long.toml", "-o", "a.npz", "-o", path, cwd=tmp_path)
+        done = here.command("run", "long.toml", "-o", "a.npz", "-o", path, cwd=tmp_path)
         assert done.returncode == 2
         assert word in done.stderr
     assert os.listdir(tmp_path) == ["long.toml"]
@@ -225,26 +229,26 @@ def test_progress_on_a_terminal(scene: Path) -> None:
 # --- check
 
 
-def test_check_of_a_good_mesh(tmp_path: Path) -> None:
+def test_check_of_a_good_mesh(tmp_path: Path, here: Here) -> None:
     (tmp_path / "a.obj").write_text(TETRAHEDRON)
-    assert "can hold gas" in good("check", "a.obj", cwd=tmp_path)
-    report = json.loads(good("check", "a.obj", "--json", cwd=tmp_path))
+    assert "can hold gas" in here.good("check", "a.obj", cwd=tmp_path)
+    report = json.loads(here.good("check", "a.obj", "--json", cwd=tmp_path))
     assert report["ok"] is True
     assert report["vertices"] == 4
 
 
-def test_check_of_an_open_mesh_and_its_repair(tmp_path: Path) -> None:
+def test_check_of_an_open_mesh_and_its_repair(tmp_path: Path, here: Here) -> None:
     (tmp_path / "a.obj").write_text(OPEN)
-    done = command("check", "a.obj", cwd=tmp_path)
+    done = here.command("check", "a.obj", cwd=tmp_path)
     assert done.returncode == 2
     assert "open" in done.stderr
     assert done.stderr.count("\n") == 1
-    done = command("check", "a.obj", "--json", cwd=tmp_path)
+    done = here.command("check", "a.obj", "--json", cwd=tmp_path)
     assert done.returncode == 2
     assert json.loads(done.stdout)["ok"] is False
-    assert "mended.stl" in good("check", "a.obj", "--repair", "mended.stl", cwd=tmp_path)
-    assert "can hold gas" in good("check", "mended.stl", cwd=tmp_path)
-    assert "cloth" in good("check", "a.obj", "--cloth", cwd=tmp_path)
+    assert "mended.stl" in here.good("check", "a.obj", "--repair", "mended.stl", cwd=tmp_path)
+    assert "can hold gas" in here.good("check", "mended.stl", cwd=tmp_path)
+    assert "cloth" in here.good("check", "a.obj", "--cloth", cwd=tmp_path)
 
 
 # --- messages

@@ -115,13 +115,12 @@ def test_too_many_pairs_or_contacts_raise_the_flag_and_grow_makes_room():
 # migration ------------------------------------------------------------------------------------------------------------
 
 
-def cheapest(stage, place, who):
+def cheapest(stage, place, who, middle, near):
     """By the paper's sums: {feature: cost} of where particle `who` of the only pair may go."""
-    f, middle = stage.contacts.features, middles(stage)
+    f = stage.contacts.features
     own = np.arange(len(place)) < f.pair_counts[0][0]
     mine = own == own[who]
     mine[who] = False
-    near = CORE * float(stage.surfaces.edge_size.numpy().max())
 
     def cost(feature):
         d2 = ((middle[place] - middle[feature]) ** 2).sum(axis=1)
@@ -137,11 +136,12 @@ def cheapest(stage, place, who):
 def rounds_of(stage, place):
     """The paper's rounds in plain Python: (places after them, rounds, particles that moved in the last)."""
     place = place.copy()
+    middle, near = middles(stage), CORE * float(stage.surfaces.edge_size.numpy().max())
     rounds, moved = 0, STILL
     while moved >= STILL and rounds < ROUNDS:
         rounds, moved = rounds + 1, 0
         for who in range(len(place)):
-            costs = cheapest(stage, place, who)
+            costs = cheapest(stage, place, who, middle, near)
             best = min(costs, key=costs.get)
             if costs[best] < costs[int(place[who])]:
                 place[who] = best

@@ -90,6 +90,7 @@ def test_depth_of_a_point_in_a_box(depth, inside):
 # --- section 6.5
 
 
+@pytest.mark.picture
 @pytest.mark.req("B19")
 def test_particles_are_drawn_where_the_camera_sees_them():
     """The projection agrees with VTK's: a lone tiny body far aside is drawn around the pixel that is computed."""

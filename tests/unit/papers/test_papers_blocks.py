@@ -170,6 +170,7 @@ def test_strip_puts_pictures_side_by_side_and_keeps_to_the_page() -> None:
     assert Image.open(io.BytesIO(stills.jpeg(wide))).size == (1200, 93)
 
 
+@pytest.mark.picture
 def test_stills_are_of_the_times_that_were_asked_for() -> None:
     from turgor import Simulation
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from support.page_reader import NASTY, PageReader, picture
-from support.program import EXE
+from support.program import Here
 from turgor import gallery
 from turgor.cli.app import app, execute
 from turgor.errors import SceneError
@@ -139,25 +139,22 @@ def test_report_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 # --- the command
 
 
-def command(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([EXE, "papers", *map(str, arguments)], capture_output=True, text=True, timeout=250, **options)
-
-
-def test_list_names_every_part_with_its_command() -> None:
-    done = command("--list")
+def test_list_names_every_part_with_its_command(here: Here) -> None:
+    done = here.command("papers", "--list")
     lines = done.stdout.splitlines()
     assert done.returncode == 0
     assert [line.partition(":")[0] for line in lines[::2]] == [item.key for item in ITEMS]
     assert [line.strip() for line in lines[1::2]] == [item.command for item in ITEMS]
 
 
-def test_only_makes_the_parts_that_are_named(tmp_path: Path) -> None:
-    done = command("--only", "2007-figure-2", "--only", "2004-figure-2", "--quick", "-o", tmp_path)
+@pytest.mark.picture
+def test_only_makes_the_parts_that_are_named(tmp_path: Path, here: Here) -> None:
+    done = here.command("papers", "--only", "2007-figure-2", "--only", "2004-figure-2", "--quick", "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     sections = re.findall(r'<section id="([^"]+)">', (tmp_path / "index.html").read_text())
     assert sections == ["2004-figure-2", "2007-figure-2"]
     assert {item.paper for item in chosen_items(["2007"])} == {"2007"}
-    wrong = command("--only", "2003-figur-6", "-o", tmp_path / "none")
+    wrong = here.command("papers", "--only", "2003-figur-6", "-o", tmp_path / "none")
     assert wrong.returncode == 2
     assert wrong.stderr == "turgor: the papers have no part '2003-figur-6'; did you mean '2003-figure-6'?\n"
     assert not (tmp_path / "none").exists()
@@ -165,7 +162,7 @@ def test_only_makes_the_parts_that_are_named(tmp_path: Path) -> None:
         chosen_items(["2004", "x"])
 
 
-def test_a_bad_folder_is_told_at_once(tmp_path: Path) -> None:
+def test_a_bad_folder_is_told_at_once(tmp_path: Path, here: Here) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "page" / "index.html").mkdir(parents=True)
     for folder, where, why in (
@@ -173,7 +170,7 @@ def test_a_bad_folder_is_told_at_once(tmp_path: Path) -> None:
         ("file/deeper/still", "file", "is a file; give a folder for the report"),
         ("page", "page/index.html", "is a folder, and the page has that name; give another folder"),
     ):
-        done = command("-o", tmp_path / folder)
+        done = here.command("papers", "-o", tmp_path / folder)
         assert (done.returncode, done.stdout, done.stderr) == (2, "", f"turgor: {tmp_path / where}: {why}\n")
     assert sorted(entry.name for entry in tmp_path.rglob("*")) == ["file", "index.html", "page"]
 

@@ -24,6 +24,7 @@ from turgor.record.shadow import LIGHT
 pytest.importorskip("pyvista")
 Image = pytest.importorskip("PIL.Image")
 imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
+pytestmark = pytest.mark.picture
 
 SMALL = (320, 180)
 RED = (0.9, 0.1, 0.1)

@@ -80,6 +80,7 @@ def test_files_read_back(dim: int, ending: str, tmp_path: Path) -> None:
     assert not np.array_equal(positions[0][start : start + 4], positions[1][start : start + 4])
 
 
+@pytest.mark.picture
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_picture_shows_the_box(dim: int, tmp_path: Path) -> None:
     """Red where the box is and nowhere else; in 3D its faces differ in brightness, each being flat."""
@@ -110,6 +111,7 @@ def test_a_coarse_ball_is_smooth_and_a_box_is_not() -> None:
         assert len(ids) == (corners or len(shape.vertices))
 
 
+@pytest.mark.picture
 @pytest.mark.parametrize("color_by", ["pressure", "speed"])
 def test_colours_by_value_know_rigid_bodies(color_by: str) -> None:
     sim = Simulation(mixed_scene(2))
