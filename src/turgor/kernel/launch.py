@@ -10,8 +10,9 @@ nothing when the frame is replayed.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import warp as wp
 
@@ -32,10 +33,10 @@ class Launcher:
         for prefix, group in prefixed.items():
             self._sources += [(f"{prefix}_", source) for source in group]
 
-    def extended(self, *sources: Any, **prefixed: Iterable[Any]) -> Launcher:
+    def extended(self, *sources: Any, **prefixed: Iterable[Any]) -> Self:
         """A launcher that knows more sources."""
-        other = Launcher(self.device, *sources, **prefixed)
-        other._sources = [*self._sources, *other._sources]
+        other = copy.copy(self)
+        other._sources = [*self._sources, *Launcher(self.device, *sources, **prefixed)._sources]
         return other
 
     def __call__(self, kernel: Any, dim: int, **given: Any) -> None:
@@ -52,9 +53,16 @@ class Launcher:
         unknown = sorted(set(given) - set(labels))
         if unknown:
             raise TypeError(f"kernel {kernel.key} has no argument {', '.join(unknown)}; it has: {', '.join(labels)}")
-        return [given[label] if label in given else self._found(kernel, label) for label in labels]
+        return [given[label] if label in given else self._found(f"kernel {kernel.key}", label) for label in labels]
 
-    def _found(self, kernel: Any, label: str) -> Any:
+    def filled(self, struct: Any, **given: Any) -> Any:
+        """A struct whose fields are found by name, as arguments are."""
+        value = struct()
+        for field in struct.vars:
+            setattr(value, field, given[field] if field in given else self._found(f"struct {struct.key}", field))
+        return value
+
+    def _found(self, wanted_by: str, label: str) -> Any:
         values: list[Any] = []
         name = label.removesuffix("_out")
         for prefix, source in self._sources:
@@ -63,7 +71,7 @@ class Launcher:
                 values.append(value)
         if len(values) != 1:
             what = "is in no source" if not values else "means different things in several sources"
-            raise TypeError(f"kernel {kernel.key}: argument {label!r} {what}; give it by name")
+            raise TypeError(f"{wanted_by}: {label!r} {what}; give it by name")
         return values[0]
 
 
