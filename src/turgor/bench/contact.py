@@ -10,6 +10,7 @@ import warp as wp
 
 from turgor import gallery, shapes
 from turgor.bench.measure import devices
+from turgor.contact.features.method import FeatureContacts
 from turgor.scene import Gas, Scene, Springs
 from turgor.simulation.simulation import Simulation
 
@@ -111,10 +112,13 @@ def pile() -> dict[str, Any]:
     for name in ("kick", "meet_walls", "move"):
         watch(split, name, name.replace("_", " "))
     features, rigid = split.method, split.rigid_contacts
-    titles = {"measure": "measure motion", "gather": "candidates", "renew_lists": "candidates", "make_lists":
-              "candidates", "mark_simple": "self-contact check", "find": "contacts", "solve": "impulses", "finish":
-              "impulses", "sweep": "sweep"}  # fmt: skip
-    for name, title in titles.items():
+    assert isinstance(features, FeatureContacts)
+    lists = features.lists
+    watch(lists.motion, "measure", "measure motion")
+    for name in ("collect", "renew", "search_all"):
+        watch(lists, name, "candidates")
+    watch(lists, "mark_star_shaped", "self-contact check")
+    for name, title in (("find", "contacts"), ("solve", "impulses"), ("finish", "impulses"), ("sweep", "sweep")):
         watch(features, name, title)
     for name in ("find", "warm_start", "solve", "push", "store"):
         watch(rigid, name, "rigid contacts")

@@ -1,7 +1,8 @@
-"""Sums in whole numbers: what many threads add up does not depend on their order."""
+"""Sums in integers: what many threads add up does not depend on their order."""
 
 import functools
 from types import SimpleNamespace
+from typing import Any, no_type_check
 
 import warp as wp
 
@@ -9,15 +10,18 @@ from turgor.kernel.numbers import Numbers
 
 __all__ = ["kernels"]
 
-UNIT = 2.0**-40  # m/s: sums reach 8e6 m/s
-
 
 @functools.cache
-def kernels(n: Numbers) -> SimpleNamespace:
-    """Device functions; `sums` hold `dim` numbers per body for a vector, 1 or 3 for a turn."""
+@no_type_check
+def kernels(n: Numbers, unit: float = 2.0**-40, rounded: Any = wp.rint) -> SimpleNamespace:
+    """Device functions; `sums` hold `dim` integers per body for a vector, 1 or 3 for a rotation.
+
+    unit: what an integer counts; a power of two, so that nothing is lost by it. With 2^-40 sums reach 8e6. rounded:
+    how a number becomes a multiple of it.
+    """
     real, vec, spin_type, dim = n.real, n.vec, n.spin, n.dim
-    units = wp.constant(wp.float64(1.0 / UNIT))
-    unit = wp.constant(wp.float64(UNIT))
+    per_unit = wp.constant(wp.float64(1.0 / unit))
+    unit_size = wp.constant(wp.float64(unit))
     turns = 1 if dim == 2 else 3
 
     if dim == 2:
@@ -34,8 +38,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func
     def in_units(value: real) -> wp.int64:
-        """In units, rounded."""
-        return wp.int64(wp.rint(wp.float64(value) * units))
+        return wp.int64(rounded(wp.float64(value) * per_unit))
 
     @wp.func
     def add_move(sums: wp.array(dtype=wp.int64), body: int, value: vec):
@@ -52,7 +55,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """The sum, which is zero afterwards."""
         out = vec()
         for d in range(wp.static(dim)):
-            out[d] = real(wp.float64(sums[body * wp.static(dim) + d]) * unit)
+            out[d] = real(wp.float64(sums[body * wp.static(dim) + d]) * unit_size)
             sums[body * wp.static(dim) + d] = wp.int64(0)
         return out
 
@@ -60,7 +63,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
         @wp.func
         def taken_turn(sums: wp.array(dtype=wp.int64), body: int) -> spin_type:
-            out = real(wp.float64(sums[body]) * unit)
+            out = real(wp.float64(sums[body]) * unit_size)
             sums[body] = wp.int64(0)
             return out
 
@@ -70,4 +73,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         def taken_turn(sums: wp.array(dtype=wp.int64), body: int) -> spin_type:
             return taken_move(sums, body)
 
-    return SimpleNamespace(add_move=add_move, add_turn=add_turn, taken_move=taken_move, taken_turn=taken_turn)
+    return SimpleNamespace(
+        add_move=add_move, add_turn=add_turn, taken_move=taken_move, taken_turn=taken_turn, turns=turns
+    )

@@ -10,8 +10,9 @@ nothing when the frame is replayed.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import warp as wp
 
@@ -32,10 +33,10 @@ class Launcher:
         for prefix, group in prefixed.items():
             self._sources += [(f"{prefix}_", source) for source in group]
 
-    def extended(self, *sources: Any, **prefixed: Iterable[Any]) -> Launcher:
+    def extended(self, *sources: Any, **prefixed: Iterable[Any]) -> Self:
         """A launcher that knows more sources."""
-        other = Launcher(self.device, *sources, **prefixed)
-        other._sources = [*self._sources, *other._sources]
+        other = copy.copy(self)
+        other._sources = [*self._sources, *Launcher(self.device, *sources, **prefixed)._sources]
         return other
 
     def __call__(self, kernel: Any, dim: int | tuple[int, int], **given: Any) -> None:
@@ -48,12 +49,12 @@ class Launcher:
 
     def arguments(self, kernel: Any, given: Mapping[str, Any]) -> list[Any]:
         """The arguments of a kernel in its order."""
-        return self._all(kernel.key, [argument.label for argument in kernel.adj.args], given)
+        return self._all(f"kernel {kernel.key}", [argument.label for argument in kernel.adj.args], given)
 
     def struct(self, kind: Any, **given: Any) -> Any:
         """A struct that kernels take as a whole, its members found like arguments."""
         filled = kind()
-        for label, value in zip(kind.vars, self._all(kind.key, list(kind.vars), given), strict=True):
+        for label, value in zip(kind.vars, self._all(f"struct {kind.key}", list(kind.vars), given), strict=True):
             setattr(filled, label, value)
         return filled
 

@@ -35,22 +35,22 @@ class Surfaces:
         self.model = model
         soft, rigids, worlds = model.parts, model.rigids, model.worlds
         self.bodies = len(soft) + rigids.count  # C: contact bodies per world
-        self.soft = len(soft)
+        self.soft_bodies = len(soft)
         rigid_starts = np.cumsum([0, *(len(collider.points) for collider in rigids.collision)])
         self.soft_points, self.rigid_points = model.vertices, int(rigid_starts[-1])  # per world
-        self.points = (self.soft_points + self.rigid_points) * worlds
+        self.point_count = (self.soft_points + self.rigid_points) * worlds
         self.first_rigid = self.soft_points * worlds
         self._points(rigid_starts)
         self._features(rigid_starts)
         self._bodies(rigid_starts)
-        self._strangers()
+        self._excluded_pairs()
 
     def _points(self, rigid_starts: Any) -> None:
         model, rigids = self.model, self.model.rigids
         owner = np.repeat(np.arange(rigids.count), np.diff(rigid_starts))
         shift = np.arange(model.worlds)[:, None] * self.bodies
         soft = (model.body_host[None] + shift).ravel()
-        rigid = (owner[None] + self.soft + shift).ravel()
+        rigid = (owner[None] + self.soft_bodies + shift).ravel()
         self.point_body = model.int_array(np.concatenate([soft, rigid]))
         local = np.concatenate([*(c.points for c in rigids.collision), np.zeros((0, model.numbers.dim))])
         self.local = model.vec_array(np.tile(local, (model.worlds, 1)))  # m, of the rigid points, principal axes
@@ -77,7 +77,7 @@ class Surfaces:
             edge_count += len(edges)
             for name, count in (("face", len(faces)), ("edge", len(edges))):
                 owners[name].append(np.full(count, body, np.int32))
-                rigid[name].append(np.full(count, body >= self.soft))
+                rigid[name].append(np.full(count, body >= self.soft_bodies))
         joined = {
             "faces": np.zeros((0, dim)), "opposite": np.zeros((0, dim)), "owns": np.zeros(0),
             "edges": np.zeros((0, 4)), "face_edges": np.zeros((0, dim)),
@@ -100,11 +100,11 @@ class Surfaces:
         face_points, edge_points = points("faces", "face"), points("edges", "edge")[:, :2]
         around = np.repeat(np.arange(len(face_points), dtype=np.int32), dim)
         once = np.unique(np.stack([face_points.ravel(), around], axis=1), axis=0)  # repeated corners count once
-        rows = compressed_rows(once[:, 0], once[:, 1], self.points)
-        self.around_start, self.around = model.int_array(rows[0]), model.int_array(rows[1])  # faces at each point
+        rows = compressed_rows(once[:, 0], once[:, 1], self.point_count)
+        self.point_faces_start, self.point_faces = (model.int_array(row) for row in rows)  # faces at each point
         spokes = np.repeat(np.arange(len(edge_points), dtype=np.int32), 2)
-        rows = compressed_rows(edge_points.ravel(), spokes, self.points)
-        self.spokes_start, self.spokes = model.int_array(rows[0]), model.int_array(rows[1])  # edges at each point
+        rows = compressed_rows(edge_points.ravel(), spokes, self.point_count)
+        self.point_edges_start, self.point_edges = (model.int_array(row) for row in rows)  # edges at each point
         face_type = model.numbers.face
         self.faces = model.index_array(face_points, face_type)
         self.opposite = model.index_array(points("opposite", "face"), face_type)
@@ -132,7 +132,7 @@ class Surfaces:
             own.append(0)
             closed.append(int(collider.kind != "mesh"))
             edge.append(float(np.ptp(collider.points, axis=0).max()) / 4.0 + collider.radius)
-        self.skins = np.array([*thickness[: self.soft], *(c.skin for c in rigids.collision)])
+        self.skins = np.array([*thickness[: self.soft_bodies], *(c.skin for c in rigids.collision)])
         self.thickness = model.real_array(np.tile(thickness, worlds))  # m: skin, and the radius of round bodies
         self.edge_size = model.real_array(np.tile(edge, worlds))  # m
         self.self_contact = model.int_array(np.tile(own, worlds))
@@ -140,8 +140,9 @@ class Surfaces:
         self.world = model.int_array(np.repeat(np.arange(worlds), self.bodies))
         # flat index of the soft and of the rigid body behind each contact body, or -1
         place = np.arange(self.bodies)
-        soft = [np.where(place < self.soft, place + w * self.soft, -1) for w in range(worlds)]
-        rigid = [np.where(place >= self.soft, place - self.soft + w * rigids.count, -1) for w in range(worlds)]
+        first = self.soft_bodies
+        soft = [np.where(place < first, place + w * first, -1) for w in range(worlds)]
+        rigid = [np.where(place >= first, place - first + w * rigids.count, -1) for w in range(worlds)]
         self.soft_index = model.int_array(np.concatenate(soft))
         self.rigid_index = model.int_array(np.concatenate(rigid))
         ranges = []
@@ -158,16 +159,16 @@ class Surfaces:
         """Of the contact bodies of one world."""
         return [body.name for body in (*self.model.bodies, *self.model.rigids.bodies)]
 
-    def _strangers(self) -> None:
+    def _excluded_pairs(self) -> None:
         """Rows, per contact body, of the bodies that it is glued to: they meet there, and never touch."""
         model = self.model
         soft = model.body_host[model.glue.vertex_host]
-        rigid = model.glue.body_host + self.soft
+        rigid = model.glue.body_host + self.soft_bodies
         pairs = np.unique(np.stack([np.append(soft, rigid), np.append(rigid, soft)], axis=1).astype(int), axis=0)
         counts = np.bincount(pairs[:, 0], minlength=self.bodies)
         starts = np.concatenate([[0], np.cumsum(np.tile(counts, model.worlds))])
         rows = [pairs[:, 1] + world * self.bodies for world in range(model.worlds)]
-        self.stranger_start, self.stranger = model.int_array(starts), model.int_array(np.concatenate(rows))
+        self.excluded_start, self.excluded = model.int_array(starts), model.int_array(np.concatenate(rows))
 
 
 def _shifted(table: IntArray, shift: int) -> IntArray:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from turgor.errors import SceneError, did_you_mean
+from turgor.errors import SceneError
 from turgor.scene.data import Body
 from turgor.scene.described import described
 from turgor.scene.validate import Vertices, put, text

@@ -123,12 +123,12 @@ def test_buffers_that_are_too_small_grow_and_change_nothing():
     """The frame is undone, the buffers grow, and it is computed again, as with enough room (but for the order)."""
     sims = [dropped(), dropped()]
     features = sims[1].engine.split.method
-    features.capacity |= {"pairs": 1, "candidates": 3, "rows": 2}
-    features._allocate()
+    features.lists.pairs.capacity, features.lists.candidates.capacity, features.constraints.capacity = 1, 3, 2
+    features.allocate()
     for sim in sims:
         advanced(sim, 60)
     assert sims[1].engine.grown > 0
-    assert features.capacity["rows"] > 2
+    assert features.constraints.capacity > 2
     np.testing.assert_allclose(sims[0].positions, sims[1].positions, atol=2e-3)
     assert sims[1].contacts().count > 0
 

@@ -16,6 +16,7 @@ size, `NOISE` eps, is exactly zero: its direction would be noise. Above it, the 
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import numpy as np
 import warp as wp
@@ -28,6 +29,7 @@ NOISE = 8.0  # eps; distances below this share of the features' size count as to
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """Device functions; triangles only in 3D."""
     real, vec = n.real, n.vec

@@ -7,6 +7,7 @@ Weights that are zero are exactly zero: they tell on which edge or corner the cl
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -16,6 +17,7 @@ __all__ = ["kernels"]
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """Device functions; gap: from the second feature to the first."""
     real, vec = n.real, n.vec

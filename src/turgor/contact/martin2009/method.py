@@ -47,7 +47,7 @@ class ParticleContacts(ContactMethod):
         self.scale = wp.ones(model.vertices * model.worlds, dtype=n.real, device=model.device)
         self._tables()
         self._bodies()
-        bodies = (surfaces.soft + surfaces.bodies) * model.worlds
+        bodies = (surfaces.soft_bodies + surfaces.bodies) * model.worlds
         self.pair_room = max(64, PAIRS_PER_BODY * bodies)
         self.row_room = max(1024, 2 * model.vertices * model.worlds)
         self._buffers()
@@ -67,10 +67,10 @@ class ParticleContacts(ContactMethod):
     def _bodies(self) -> None:
         m, surfaces, rigids = self.model, self.surfaces, self.model.rigids
         n = m.numbers
-        mixed = [(a, b) for a in range(surfaces.soft) for b in range(surfaces.soft, surfaces.bodies)]
+        mixed = [(a, b) for a in range(surfaces.soft_bodies) for b in range(surfaces.soft_bodies, surfaces.bodies)]
         self.mixed_count = len(mixed)
         self.mixed = m.index_array(np.array(mixed, np.int32).reshape(-1, 2), wp.vec2i)
-        hulls = [0] * surfaces.soft + [int(collider.kind == "hull") for collider in rigids.collision]
+        hulls = [0] * surfaces.soft_bodies + [int(collider.kind == "hull") for collider in rigids.collision]
         self.convex = m.int_array(np.tile(hulls, m.worlds))
         glued = np.full(m.vertices * m.worlds, -1)
         glued[m.glue.vertex.numpy()] = m.glue.body.numpy()
@@ -143,7 +143,7 @@ class ParticleContacts(ContactMethod):
         self._launch(k.reset_boxes, surfaces.bodies * worlds, self.low, self.high, self.pair_count, self.row_count)
         self._launch(
             k.find_boxes,
-            surfaces.points,
+            surfaces.point_count,
             s.points,
             s.point_v,
             surfaces.point_body,

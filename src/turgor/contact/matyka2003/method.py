@@ -45,7 +45,7 @@ class BoundingContacts(ContactMethod):
         self.soft_points = surfaces.first_rigid
         self.lanes = 1 if self.device.is_cpu else LANES
         self.pair_capacity = max(64, 8 * self.total)
-        self.capacity = max(256, surfaces.points)
+        self.capacity = max(256, surfaces.point_count)
         self.overflow = self._ints(1)
         self._bodies()
         self._objects()
@@ -135,7 +135,7 @@ class BoundingContacts(ContactMethod):
             method = body.volume if isinstance(body, SoftBody) else "box"
             shape.append(OBJECTS.get(method, ELLIPSOID))
             margin.append(0.0 if isinstance(body, SoftBody) else skin)
-        centre, half = [np.zeros((surfaces.soft, dim))], [np.ones((surfaces.soft, dim))]
+        centre, half = [np.zeros((surfaces.soft_bodies, dim))], [np.ones((surfaces.soft_bodies, dim))]
         for collider in rigids.collision:
             kind, middle, axes = _object_of(collider)
             shape.append(kind)
@@ -150,7 +150,7 @@ class BoundingContacts(ContactMethod):
         bodies.shape, bodies.margin = model.int_array(np.tile(shape, worlds)), model.real_array(np.tile(margin, worlds))
         bodies.local_centre = model.vec_array(np.tile(np.concatenate(centre), (worlds, 1)))
         bodies.local_half = model.vec_array(np.tile(np.concatenate(half), (worlds, 1)))
-        bodies.stranger_start, bodies.stranger = surfaces.stranger_start, surfaces.stranger
+        bodies.stranger_start, bodies.stranger = surfaces.excluded_start, surfaces.excluded
         self.bodies = bodies
 
     def _objects(self) -> None:

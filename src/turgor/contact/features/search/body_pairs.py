@@ -1,74 +1,133 @@
 """Pairs of bodies that are near each other, and how long the lists of their features last.
 
-The lists outlive a substep. Each pair of bodies sums how far its features can have come closer since its list was made
-("travel": relative movement of the bodies as a whole, plus the largest movement of a point within each). The list is
-made anew when that exceeds the pair's margin. Pairs are looked for again when a body has left its own bounds; those
-that were there before keep their lists.
+The lists outlive a substep. Each pair of bodies sums how far its features can have come closer since its list was built
+(its travel: relative movement of the bodies, plus the largest movement of a point within each). The list is rebuilt
+when that exceeds the pair's margin. Pairs are searched again when a body has left its own bounds; those that were there
+before keep their lists.
 """
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
-from turgor.contact.features.search import candidates as nearby
+from turgor.contact.features.launch import PAIRS, FeatureLauncher
+from turgor.contact.features.search import motion
+from turgor.contact.features.search.candidates import FAR
 from turgor.kernel.numbers import Numbers, at
+from turgor.model.model import Model
+from turgor.model.surfaces import Surfaces
 
-__all__ = ["DOUBTED", "kernels"]
+__all__ = ["RECHECK", "BodyPairs", "kernels"]
 
 LIFE = 64.0  # substeps that lists should last at the present speeds
 LEAST, MOST = 0.02, 0.3  # margin of a pair in edge lengths, where the speed allows
-ROOM = 2.0  # edge lengths: most by which the bounds of a body are enlarged, where the speed allows
-EAGER = 0.75  # share of the margin from which on a list is made anew along with others: each time costs
+WIDEST = 2.0  # edge lengths: most by which the bounds of a body are enlarged, where the speed allows
+EAGER = 0.75  # share of the margin from which on a list is rebuilt along with others: each time costs
 FOLDING = 0.2  # edge lengths: movement within a body after which it may touch itself although it could not before
-DOUBTED = 2  # in place of a pair being stale: of one body, and worth a second look (`own_lists.py`)
-FAR = nearby.FAR
+STALE, RECHECK = 1, 2  # of a pair: its list is rebuilt; a body with itself, of which `self_lists.py` decides
+
+
+class BodyPairs:
+    """Bounds of the bodies, the pairs whose bounds overlap, and what is left of the margins of their lists."""
+
+    SAVED = ("pair_count", "pairs", "pair_margin", "pair_travel", "body_drift", "body_margin", "body_low", "body_high")
+
+    def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
+        n, zeros = model.numbers, launch.zeros
+        self.numbers, self.kernels = n, kernels(n)
+        self.bodies_per_world = surfaces.bodies
+        self.total_bodies = total = surfaces.bodies * model.worlds
+        self.body_low, self.body_high = zeros(total, n.vec), zeros(total, n.vec)  # m: bounds
+        self.body_margin = zeros(total, n.real)  # m: by how much they were enlarged
+        self.body_drift = zeros(total, n.real)  # m: how far a point can be from where the bounds were taken
+        self.pair_count, self.search_count = zeros(1, wp.int32), zeros(1, wp.int32)
+        self.first_pair = zeros(total, wp.int32)  # of each body, as the first of the two; -1 if none
+        self.capacity = 8 * total + 64
+        self.launch = launch.extended(self)
+        self.allocate()
+
+    def allocate(self) -> None:
+        """Lists of the present capacity."""
+        real, zeros, size = self.numbers.real, self.launch.zeros, self.capacity
+        self.pairs = zeros(size, wp.vec2i)
+        self.pair_margin, self.pair_travel = zeros(size, real), zeros(size, real)  # m
+        self.pair_travel_end = zeros(size, real)  # m: at the end of this substep
+        self.pair_stale = zeros(size, wp.int32)
+        self.new_slot = zeros(size, wp.int32)  # of each pair in the new list; -1 if its candidates are searched again
+        self.old_second, self.next_pair = zeros(size, wp.int32), zeros(size, wp.int32)
+        self.old_margin, self.old_travel = zeros(size, real), zeros(size, real)
+
+    def forget(self) -> None:
+        """No pair is known, and all bodies have left their bounds."""
+        self.pair_count.zero_()
+        self.body_margin.fill_(-1.0)
+
+    def judge(self) -> None:
+        """Which lists hold for this substep too."""
+        self.launch.walk(self.kernels.judge)
+
+    def bound_bodies(self) -> None:
+        """New bounds of all bodies."""
+        self.launch.tiles(self.kernels.bound_bodies, self.total_bodies)
+
+    def search(self) -> None:
+        """All pairs of bodies whose bounds overlap."""
+        self.launch.walk(self.kernels.set_pairs_aside)
+        self.pair_count.zero_()
+        self.launch(self.kernels.list_pairs, self.total_bodies)
+
+    def renew(self) -> None:
+        """New margins for the pairs that have used up theirs."""
+        self.launch.walk(self.kernels.renew_pairs)
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """In the order of a substep; what follows `judge` only if something is stale."""
     real, vec, dim = n.real, n.vec, n.dim
-    approach = nearby.kernels(n).approach
+    approach = motion.kernels(n).approach
 
     @n.kernel(__name__)
     def judge(
-        bodies: int,
-        mean: wp.array(dtype=vec),
-        spread: wp.array(dtype=real),
-        wandered: wp.array(dtype=real),  # m: how far a point of each body can be from where the bounds were taken
-        room: wp.array(dtype=real),  # m: by how much its bounds were enlarged
+        total_bodies: int,
+        body_move: wp.array(dtype=vec),
+        body_spread: wp.array(dtype=real),
+        body_drift: wp.array(dtype=real),
+        body_margin: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
-        margin: wp.array(dtype=real),
-        travel: wp.array(dtype=real),
-        reach: wp.array(dtype=real),  # travel at the end of this substep
-        stale: wp.array(dtype=int),
+        pair_margin: wp.array(dtype=real),
+        pair_travel: wp.array(dtype=real),
+        pair_travel_end: wp.array(dtype=real),
+        all_stale: wp.array(dtype=int),
         pair_stale: wp.array(dtype=int),
         some_stale: wp.array(dtype=int),
         edge_size: wp.array(dtype=real),
-        deformed: wp.array(dtype=real),  # m: how far points can have moved within each body since `simple` was found
-        doubt: wp.array(dtype=int),
-        second_look: wp.array(dtype=int),
+        deformed: wp.array(dtype=real),
+        shape_doubt: wp.array(dtype=int),
+        recheck: wp.array(dtype=int),
         stride: int,
     ):
         """Whether the lists hold for this substep too. Contact may speed points up: a tenth is allowed for."""
         lane = wp.tid()
-        for c in range(lane, bodies, stride):
-            if not (deformed[c] + real(1.1) * spread[c] <= real(FOLDING) * edge_size[c]):
-                doubt[0] = 1
-            if not (wandered[c] + real(1.1) * (wp.length(mean[c]) + spread[c]) <= room[c]):
-                stale[0] = 1
+        for c in range(lane, total_bodies, stride):
+            if not (deformed[c] + real(1.1) * body_spread[c] <= real(FOLDING) * edge_size[c]):
+                shape_doubt[0] = 1
+            if not (body_drift[c] + real(1.1) * (wp.length(body_move[c]) + body_spread[c]) <= body_margin[c]):
+                all_stale[0] = 1
         for p in range(lane, pair_count[0], stride):
             ids = pairs[at(p)]
-            ahead = travel[at(p)] + real(1.1) * approach(mean, spread, at(ids[0]), at(ids[1]))
-            reach[at(p)] = ahead
-            if not (ahead <= margin[at(p)]):
+            ahead = pair_travel[at(p)] + real(1.1) * approach(body_move, body_spread, at(ids[0]), at(ids[1]))
+            pair_travel_end[at(p)] = ahead
+            if not (ahead <= pair_margin[at(p)]):
                 if ids[0] == ids[1]:
-                    pair_stale[at(p)] = DOUBTED
-                    second_look[0] = 1
+                    pair_stale[at(p)] = RECHECK
+                    recheck[0] = 1
                 else:
-                    pair_stale[at(p)] = 1
+                    pair_stale[at(p)] = STALE
                     some_stale[0] = 1
 
     @n.kernel(__name__)
@@ -78,14 +137,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         points: wp.array(dtype=vec),
         thickness: wp.array(dtype=real),
         edge_size: wp.array(dtype=real),
-        mean: wp.array(dtype=vec),
-        spread: wp.array(dtype=real),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
-        wandered: wp.array(dtype=real),
-        room: wp.array(dtype=real),
+        body_move: wp.array(dtype=vec),
+        body_spread: wp.array(dtype=real),
+        body_low: wp.array(dtype=vec),
+        body_high: wp.array(dtype=vec),
+        body_drift: wp.array(dtype=real),
+        body_margin: wp.array(dtype=real),
         first_pair: wp.array(dtype=int),
-        made: wp.array(dtype=int),  # how often pairs were looked for
+        search_count: wp.array(dtype=int),
     ):
         """Boxes of all contact bodies, enlarged by their thickness and by what they may move while the lists last."""
         c, lane = wp.tid()
@@ -101,22 +160,22 @@ def kernels(n: Numbers) -> SimpleNamespace:
             lowest[axis] = least[0]
             highest[axis] = most[0]
         if lane == 0:
-            step = wp.length(mean[c]) + spread[c]
+            step = wp.length(body_move[c]) + body_spread[c]
             free = (
-                wp.max(real(1.5) * step, wp.min(real(LIFE) * step, real(ROOM) * edge_size[c]))
+                wp.max(real(1.5) * step, wp.min(real(LIFE) * step, real(WIDEST) * edge_size[c]))
                 + real(LEAST) * edge_size[c]
             )
             border = free + thickness[c]
             for axis in range(dim):
                 lowest[axis] = lowest[axis] - border
                 highest[axis] = highest[axis] + border
-            low[c] = lowest
-            high[c] = highest
-            wandered[c] = real(0.0)
-            room[c] = free
+            body_low[c] = lowest
+            body_high[c] = highest
+            body_drift[c] = real(0.0)
+            body_margin[c] = free
             first_pair[c] = -1
             if c == 0:
-                made[0] += 1
+                search_count[0] += 1
 
     @wp.func
     def apart(a: int, b: int, low: wp.array(dtype=vec), high: wp.array(dtype=vec)) -> bool:
@@ -127,171 +186,128 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func
     def fit_margin(step: real, edge: real) -> real:
-        """How much closer features may come before a pair's list is made anew, at an approach of `step` per substep."""
+        """How much closer features may come before a pair's list is rebuilt, at an approach of `step` per substep."""
         return wp.max(real(1.5) * step, wp.min(real(LIFE) * step, real(MOST) * edge)) + real(LEAST) * edge
 
     @n.kernel(__name__)
     def renew_pairs(
         edge_size: wp.array(dtype=real),
-        mean: wp.array(dtype=vec),
-        spread: wp.array(dtype=real),
+        body_move: wp.array(dtype=vec),
+        body_spread: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
-        margin: wp.array(dtype=real),
-        travel: wp.array(dtype=real),
-        reach: wp.array(dtype=real),
+        pair_margin: wp.array(dtype=real),
+        pair_travel: wp.array(dtype=real),
+        pair_travel_end: wp.array(dtype=real),
         pair_stale: wp.array(dtype=int),
-        place: wp.array(dtype=int),
-        kept: wp.array(dtype=int),
+        new_slot: wp.array(dtype=int),
+        kept_count: wp.array(dtype=int),
         stride: int,
     ):
         """New margins for pairs that are stale or soon will be; the others stay in their places, with their lists."""
         if wp.tid() == 0:
-            kept[0] = 0
+            kept_count[0] = 0
         for k in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             p = at(k)
-            place[p] = k
-            if pair_stale[p] != 0 or travel[p] > real(EAGER) * margin[p]:
-                pair_stale[p] = 1
-                place[p] = -1
+            new_slot[p] = k
+            if pair_stale[p] != 0 or pair_travel[p] > real(EAGER) * pair_margin[p]:
+                pair_stale[p] = STALE
+                new_slot[p] = -1
                 a = at(pairs[p][0])
                 b = at(pairs[p][1])
-                step = approach(mean, spread, a, b)
-                travel[p] = real(0.0)
-                reach[p] = real(1.1) * step
-                margin[p] = fit_margin(step, wp.min(edge_size[a], edge_size[b]))
+                step = approach(body_move, body_spread, a, b)
+                pair_travel[p] = real(0.0)
+                pair_travel_end[p] = real(1.1) * step
+                pair_margin[p] = fit_margin(step, wp.min(edge_size[a], edge_size[b]))
 
     @n.kernel(__name__)
     def set_pairs_aside(
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
-        margin: wp.array(dtype=real),
-        travel: wp.array(dtype=real),
+        pair_margin: wp.array(dtype=real),
+        pair_travel: wp.array(dtype=real),
         old_second: wp.array(dtype=int),
         old_margin: wp.array(dtype=real),
         old_travel: wp.array(dtype=real),
-        first_pair: wp.array(dtype=int),  # of each body, as the first of the two; -1 if none
+        first_pair: wp.array(dtype=int),
         next_pair: wp.array(dtype=int),  # of the same body
-        place: wp.array(dtype=int),
-        kept: wp.array(dtype=int),
+        new_slot: wp.array(dtype=int),
+        kept_count: wp.array(dtype=int),
         stride: int,
     ):
         """The pairs as they were, in chains by their first body, to be found again by `list_pairs`."""
         if wp.tid() == 0:
-            kept[0] = 0
+            kept_count[0] = 0
         for k in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             p = at(k)
             old_second[p] = pairs[p][1]
-            old_margin[p] = margin[p]
-            old_travel[p] = travel[p]
-            place[p] = -1
+            old_margin[p] = pair_margin[p]
+            old_travel[p] = pair_travel[p]
+            new_slot[p] = -1
             next_pair[p] = wp.atomic_exch(first_pair, pairs[p][0], k)
 
     @n.kernel(__name__)
     def list_pairs(
-        per_world: int,
-        soft: int,  # the first of a world's bodies that is rigid
-        stranger_start: wp.array(dtype=int),
-        stranger: wp.array(dtype=int),  # bodies that are glued together and do not touch
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
+        bodies_per_world: int,
+        soft_bodies: int,  # per world; rigid bodies come after them
+        excluded_start: wp.array(dtype=int),
+        excluded: wp.array(dtype=int),  # bodies that are glued together and do not touch
+        body_low: wp.array(dtype=vec),
+        body_high: wp.array(dtype=vec),
         self_contact: wp.array(dtype=int),
-        simple: wp.array(dtype=int),  # bodies that cannot touch themselves as they are now
+        star_shaped: wp.array(dtype=int),  # bodies that cannot touch themselves as they are now
         edge_size: wp.array(dtype=real),
-        mean: wp.array(dtype=vec),
-        spread: wp.array(dtype=real),
+        body_move: wp.array(dtype=vec),
+        body_spread: wp.array(dtype=real),
         old_second: wp.array(dtype=int),
         old_margin: wp.array(dtype=real),
         old_travel: wp.array(dtype=real),
         first_pair: wp.array(dtype=int),
         next_pair: wp.array(dtype=int),
-        place: wp.array(dtype=int),
+        new_slot: wp.array(dtype=int),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
-        margin: wp.array(dtype=real),
-        travel: wp.array(dtype=real),
-        reach: wp.array(dtype=real),
+        pair_margin: wp.array(dtype=real),
+        pair_travel: wp.array(dtype=real),
+        pair_travel_end: wp.array(dtype=real),
         pair_stale: wp.array(dtype=int),
         overflow: wp.array(dtype=int),
     ):
-        """Pairs of bodies with overlapping boxes, each once; pairs of rigid bodies are not ours.
+        """Pairs of bodies with overlapping boxes, each once; pairs of rigid bodies belong to `contact/rigid`.
 
         Boxes only choose the pairs: what a pair's list says of its features holds until its own margin is used up.
         """
         a = wp.tid()
-        begin = a // per_world * per_world
-        if a - begin < soft:
-            for b in range(a, begin + per_world):
-                wanted = self_contact[a] != 0 and simple[a] == 0
+        begin = a // bodies_per_world * bodies_per_world
+        if a - begin < soft_bodies:
+            for b in range(a, begin + bodies_per_world):
+                wanted = self_contact[a] != 0 and star_shaped[a] == 0
                 if b > a:
-                    wanted = not apart(a, b, low, high)
-                    for s in range(stranger_start[a], stranger_start[a + 1]):
-                        if stranger[s] == b:
+                    wanted = not apart(a, b, body_low, body_high)
+                    for s in range(excluded_start[a], excluded_start[a + 1]):
+                        if excluded[s] == b:
                             wanted = False
                 if wanted:
                     slot = wp.atomic_add(pair_count, 0, 1)
                     if slot < pairs.shape[0]:
-                        step = approach(mean, spread, a, b)
+                        step = approach(body_move, body_spread, a, b)
                         old = first_pair[a]
                         while old >= 0 and old_second[at(old)] != b:
                             old = next_pair[at(old)]
                         pairs[slot] = wp.vec2i(a, b)
-                        travel[slot] = real(0.0)
-                        margin[slot] = fit_margin(step, wp.min(edge_size[a], edge_size[b]))
-                        pair_stale[slot] = 1
+                        pair_travel[slot] = real(0.0)
+                        pair_margin[slot] = fit_margin(step, wp.min(edge_size[a], edge_size[b]))
+                        pair_stale[slot] = STALE
                         if old >= 0:
                             if old_travel[at(old)] + real(1.1) * step <= old_margin[at(old)]:
-                                travel[slot] = old_travel[at(old)]
-                                margin[slot] = old_margin[at(old)]
+                                pair_travel[slot] = old_travel[at(old)]
+                                pair_margin[slot] = old_margin[at(old)]
                                 pair_stale[slot] = 0
-                                place[at(old)] = slot
-                        reach[slot] = travel[slot] + real(1.1) * step
+                                new_slot[at(old)] = slot
+                        pair_travel_end[slot] = pair_travel[slot] + real(1.1) * step
                     else:
                         overflow[0] = 1
-                        wp.atomic_max(overflow, 1, slot + 1)
-
-    @n.kernel(__name__)
-    def sift(
-        place: wp.array(dtype=int),  # of each pair that was listed, among those that are; -1 if its list is made anew
-        count: wp.array(dtype=int),
-        candidates: wp.array(dtype=wp.vec4i),
-        asleep: wp.array(dtype=real),
-        pressing: wp.array(dtype=real),
-        kept: wp.array(dtype=int),
-        kept_candidates: wp.array(dtype=wp.vec4i),
-        kept_asleep: wp.array(dtype=real),
-        kept_pressing: wp.array(dtype=real),
-        stride: int,
-    ):
-        """Set the candidates of pairs that keep their lists aside."""
-        for c in range(wp.tid(), wp.min(count[0], candidates.shape[0]), stride):
-            candidate = candidates[at(c)]
-            pair = place[at(candidate[0])]
-            if pair >= 0:
-                slot = at(wp.atomic_add(kept, 0, 1))
-                kept_candidates[slot] = wp.vec4i(pair, candidate[1], candidate[2], candidate[3])
-                kept_asleep[slot] = asleep[at(c)]
-                kept_pressing[slot] = pressing[at(c)]
-
-    @n.kernel(__name__)
-    def put_back(
-        kept: wp.array(dtype=int),
-        kept_candidates: wp.array(dtype=wp.vec4i),
-        kept_asleep: wp.array(dtype=real),
-        kept_pressing: wp.array(dtype=real),
-        count: wp.array(dtype=int),
-        candidates: wp.array(dtype=wp.vec4i),
-        asleep: wp.array(dtype=real),
-        pressing: wp.array(dtype=real),
-        stride: int,
-    ):
-        """What was set aside is the list now."""
-        if wp.tid() == 0:
-            count[0] = kept[0]
-        for c in range(wp.tid(), kept[0], stride):
-            candidates[at(c)] = kept_candidates[at(c)]
-            asleep[at(c)] = kept_asleep[at(c)]
-            pressing[at(c)] = kept_pressing[at(c)]
+                        wp.atomic_max(overflow, PAIRS, slot + 1)
 
     return SimpleNamespace(
         judge=judge,
@@ -299,6 +315,4 @@ def kernels(n: Numbers) -> SimpleNamespace:
         set_pairs_aside=set_pairs_aside,
         list_pairs=list_pairs,
         renew_pairs=renew_pairs,
-        sift=sift,
-        put_back=put_back,
     )

@@ -1,32 +1,59 @@
-"""Candidates by a BVH over all faces, grouped by body: for large bodies, and for bodies with themselves."""
+"""Candidates by a BVH over all faces, grouped by body: for pairs of bodies with much between them."""
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
-from turgor.contact.features.search import candidates as nearby
-from turgor.contact.features.search.candidates import EDGE_EDGE, VERTEX_FACE
+from turgor.contact.features.launch import FeatureLauncher
+from turgor.contact.features.search import candidates as listed
 from turgor.contact.geometry import closest_fast
+from turgor.contact.geometry.advancement import EDGE_EDGE, VERTEX_FACE
 from turgor.kernel.numbers import Numbers, at
+from turgor.model.model import Model
+from turgor.model.surfaces import Surfaces
 
-__all__ = ["kernels"]
+__all__ = ["FaceTree", "kernels"]
+
+
+class FaceTree:
+    """The boxes of all faces, and the BVH over them."""
+
+    def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
+        self.dim, self.kernels, self.face_count = model.numbers.dim, kernels(model.numbers), len(surfaces.faces)
+        self.face_lowers, self.face_uppers = (launch.zeros(self.face_count, wp.vec3f) for _ in range(2))
+        self.launch = launch.extended(self)
+        self._bound_faces()
+        self.bvh = wp.Bvh(self.face_lowers, self.face_uppers, groups=surfaces.face_body)
+
+    def _bound_faces(self) -> None:
+        self.launch(self.kernels.bound_faces, self.face_count)
+
+    def collect(self, pairs: int) -> None:
+        """Candidates of the pairs (of at most so many) that are marked `by_tree`."""
+        self._bound_faces()
+        self.bvh.refit()
+        self.launch.tiles(self.kernels.collect_faces, pairs, bvh=self.bvh.id)
+        if self.dim == 3:
+            self.launch.tiles(self.kernels.collect_edges, pairs, bvh=self.bvh.id)
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """bound_faces, collect_faces, collect_edges (3D)."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     near = closest_fast.kernels(n)
-    shared = nearby.kernels(n)
+    shared = listed.kernels(n)
     add, face_distance, flat = shared.add, shared.face_distance, shared.flat
 
     @n.kernel(__name__)
     def bound_faces(
         points: wp.array(dtype=vec),
         faces: wp.array(dtype=face),
-        lowers: wp.array(dtype=wp.vec3f),
-        uppers: wp.array(dtype=wp.vec3f),
+        face_lowers: wp.array(dtype=wp.vec3f),
+        face_uppers: wp.array(dtype=wp.vec3f),
     ):
         """Boxes of the faces for the BVH."""
         i = at(wp.tid())
@@ -39,8 +66,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             c = flat(points[at(f[2])])
             lowest = wp.min(lowest, c)
             highest = wp.max(highest, c)
-        lowers[i] = lowest
-        uppers[i] = highest
+        face_lowers[i] = lowest
+        face_uppers[i] = highest
 
     @wp.func
     def outside(p: vec, slack: real, low: vec, high: vec) -> bool:
@@ -56,20 +83,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
         faces: wp.array(dtype=face),
         point_start: wp.array(dtype=int),
         point_end: wp.array(dtype=int),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
+        body_low: wp.array(dtype=vec),
+        body_high: wp.array(dtype=vec),
         thickness: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
         by_tree: wp.array(dtype=int),
-        margin: wp.array(dtype=real),
-        across: wp.array(dtype=vec),
-        near_end: wp.array(dtype=real),
-        far_end: wp.array(dtype=real),
-        count: wp.array(dtype=int),
+        pair_margin: wp.array(dtype=real),
+        slab_direction: wp.array(dtype=vec),
+        slab_begin: wp.array(dtype=real),
+        slab_end: wp.array(dtype=real),
+        candidate_count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
-        asleep: wp.array(dtype=real),
-        pressing: wp.array(dtype=real),
+        wake_travel: wp.array(dtype=real),
+        warm_force: wp.array(dtype=real),
         overflow: wp.array(dtype=int),
     ):
         """Points of each body of a pair near faces of the other."""
@@ -80,24 +107,24 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if ids[0] == ids[1]:
                 sides = 1
             skin = thickness[ids[0]] + thickness[ids[1]]
-            within = margin[pair] + skin
+            within = pair_margin[pair] + skin
             for side in range(sides):
                 a = ids[side]
                 b = ids[1 - side]
                 root = wp.bvh_get_group_root(bvh, b)
-                lowest = low[b]
-                highest = high[b]
-                reach = wp.vec3f(float(within) * 1.00001)
-                d = across[pair]
-                bar = near_end[pair] - within
+                lowest = body_low[b]
+                highest = body_high[b]
+                half_box = wp.vec3f(float(within) * 1.00001)
+                d = slab_direction[pair]
+                bar = slab_begin[pair] - within
                 if side == 1:
                     d = -d
-                    bar = -far_end[pair] - within
+                    bar = -slab_end[pair] - within
                 for i in range(point_start[a] + lane, point_end[a], wp.block_dim()):
                     p = points[at(i)]
                     if wp.dot(d, p) >= bar and not outside(p, within, lowest, highest):
                         centre = flat(p)
-                        query = wp.bvh_query_aabb(bvh, centre - reach, centre + reach, root)
+                        query = wp.bvh_query_aabb(bvh, centre - half_box, centre + half_box, root)
                         found = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language)
                         while wp.bvh_query_next(query, found):
                             f = faces[at(found)]
@@ -113,10 +140,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                         found,
                                         VERTEX_FACE,
                                         gap - skin,
-                                        count,
+                                        candidate_count,
                                         candidates,
-                                        asleep,
-                                        pressing,
+                                        wake_travel,
+                                        warm_force,
                                         overflow,
                                     )
 
@@ -131,20 +158,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
         edges: wp.array(dtype=wp.vec4i),
         edge_start: wp.array(dtype=int),
         face_edges: wp.array(dtype=face),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
+        body_low: wp.array(dtype=vec),
+        body_high: wp.array(dtype=vec),
         thickness: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
         by_tree: wp.array(dtype=int),
-        margin: wp.array(dtype=real),
-        across: wp.array(dtype=vec),
-        near_end: wp.array(dtype=real),
-        far_end: wp.array(dtype=real),
-        count: wp.array(dtype=int),
+        pair_margin: wp.array(dtype=real),
+        slab_direction: wp.array(dtype=vec),
+        slab_begin: wp.array(dtype=real),
+        slab_end: wp.array(dtype=real),
+        candidate_count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
-        asleep: wp.array(dtype=real),
-        pressing: wp.array(dtype=real),
+        wake_travel: wp.array(dtype=real),
+        warm_force: wp.array(dtype=real),
         overflow: wp.array(dtype=int),
     ):
         """Edges of the first body of a pair near edges of the second, found through the faces that own them."""
@@ -154,13 +181,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
             a = ids[0]
             b = ids[1]
             skin = thickness[a] + thickness[b]
-            within = margin[pair] + skin
+            within = pair_margin[pair] + skin
             root = wp.bvh_get_group_root(bvh, b)
-            lowest = low[b]
-            highest = high[b]
-            reach = wp.vec3f(float(within) * 1.00001)
-            d = across[pair]
-            bar = near_end[pair] - within
+            lowest = body_low[b]
+            highest = body_high[b]
+            half_box = wp.vec3f(float(within) * 1.00001)
+            d = slab_direction[pair]
+            bar = slab_begin[pair] - within
             for e in range(edge_start[a] + lane, edge_start[a + 1], wp.block_dim()):
                 mine = edges[at(e)]
                 p = points[at(mine[0])]
@@ -173,7 +200,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     q3 = flat(q)
                     low_end = wp.min(p, q)
                     high_end = wp.max(p, q)
-                    query = wp.bvh_query_aabb(bvh, wp.min(p3, q3) - reach, wp.max(p3, q3) + reach, root)
+                    query = wp.bvh_query_aabb(bvh, wp.min(p3, q3) - half_box, wp.max(p3, q3) + half_box, root)
                     found = int(0)  # noqa: RUF046, UP018
                     while wp.bvh_query_next(query, found):
                         owned = face_edges[at(found)]
@@ -192,8 +219,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                         size = wp.length(gap)
                                         if size <= within:
                                             add(
-                                                pair, e, other, EDGE_EDGE, size - skin, count, candidates, asleep,
-                                                pressing, overflow,
+                                                pair, e, other, EDGE_EDGE, size - skin, candidate_count, candidates,
+                                                wake_travel, warm_force, overflow,
                                             )  # fmt: skip
 
     found_by.collect_edges = collect_edges

@@ -1,28 +1,73 @@
-"""What the search for candidates shares: how far bodies move in a substep, where they face each other, how to list.
+"""The list of candidates: a vertex and a face, or two edges, that may touch soon.
 
-A candidate is a vertex and a face, or two edges, that may touch soon. One at distance d sleeps until its pair of bodies
-has travelled d less the thickness (`pairs.py`): most are skipped by one comparison.
+A candidate at distance d sleeps until its pair of bodies has travelled d less the thickness (`body_pairs.py`): most are
+skipped by one comparison. When the lists of some pairs are rebuilt, the candidates of the others stay.
 """
 
 import functools
 from types import SimpleNamespace
+from typing import Any, no_type_check
 
 import warp as wp
 
+from turgor.contact.features.launch import CANDIDATES, FeatureLauncher
 from turgor.contact.geometry import closest_fast
 from turgor.kernel.numbers import Numbers, at
+from turgor.model.model import Model
+from turgor.model.surfaces import Surfaces
 
-__all__ = ["EDGE_EDGE", "URGENT", "VERTEX_FACE", "kernels"]
+__all__ = ["FAR", "URGENT", "Candidates", "kernels"]
 
-VERTEX_FACE, EDGE_EDGE = 0, 1
 FAR = 3.0e30
-URGENT = -3.0e30  # in place of a sleep: this candidate had to be stopped, and must have an impulse next time
+URGENT = (
+    -3.0e30
+)  # in place of a wake travel: the sweep had to stop this candidate, and it must have an impulse next time
+
+
+class Candidates:
+    """Of all pairs of bodies, in any order."""
+
+    SAVED = ("candidate_count", "candidates", "wake_travel", "warm_force")
+
+    def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
+        self.numbers, self.kernels = model.numbers, kernels(model.numbers)
+        self.candidate_count, self.kept_count = launch.zeros(1, wp.int32), launch.zeros(1, wp.int32)
+        self.capacity = 4 * surfaces.point_count + 1024
+        self.launch = launch.extended(self)
+        self.allocate()
+
+    def allocate(self) -> None:
+        """A list of the present capacity, and on a GPU one to set candidates aside."""
+        real, zeros, size = self.numbers.real, self.launch.zeros, self.capacity
+        self.candidates = zeros(size, wp.vec4i)  # pair, first and second feature, kind
+        self.wake_travel = zeros(size, real)  # m: travel of its pair at which it could touch
+        self.warm_force = zeros(size, real)  # N: normal force in the substep before
+        aside = size if self.launch.parallel else 0
+        self.kept_candidates = zeros(aside, wp.vec4i)
+        self.kept_wake_travel, self.kept_warm_force = zeros(aside, real), zeros(aside, real)
+
+    def forget(self) -> None:
+        """The list is empty."""
+        self.candidate_count.zero_()
+
+    def keep(self, new_slot: Any) -> None:
+        """Only the candidates of pairs that keep their lists stay."""
+        if self.launch.parallel:
+            self.launch.walk(self.kernels.set_aside, new_slot=new_slot)
+            self.launch.walk(self.kernels.put_back)
+        else:  # one thread moves them down the list: none goes to a place that is not read yet
+            self.launch.walk(
+                self.kernels.set_aside, new_slot=new_slot, kept_candidates=self.candidates,
+                kept_wake_travel=self.wake_travel, kept_warm_force=self.warm_force,
+            )  # fmt: skip
+            wp.copy(self.candidate_count, self.kept_count)
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """measure_motion, slab_pairs, and functions."""
-    real, vec, spin_type, dim, face = n.real, n.vec, n.spin, n.dim, n.face
+    """set_aside, put_back, and functions."""
+    real, vec, dim, face = n.real, n.vec, n.dim, n.face
     near = closest_fast.kernels(n)
 
     if dim == 2:
@@ -30,10 +75,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         @wp.func
         def flat(v: vec) -> wp.vec3f:
             return wp.vec3f(float(v[0]), float(v[1]), 0.0)
-
-        @wp.func
-        def spin_speed(spin: spin_type) -> real:
-            return wp.abs(spin)
 
         @wp.func
         def face_distance(p: vec, f: face, points: wp.array(dtype=vec)) -> real:
@@ -47,97 +88,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return wp.vec3f(float(v[0]), float(v[1]), float(v[2]))
 
         @wp.func
-        def spin_speed(spin: spin_type) -> real:
-            return wp.length(spin)
-
-        @wp.func
         def face_distance(p: vec, f: face, points: wp.array(dtype=vec)) -> real:
             _w, gap = near.point_triangle(p, points[at(f[0])], points[at(f[1])], points[at(f[2])])
             return wp.length(gap)
-
-    @n.kernel(__name__)
-    def measure_motion(
-        point_start: wp.array(dtype=int),
-        point_end: wp.array(dtype=int),
-        rigid_index: wp.array(dtype=int),
-        move: wp.array(dtype=vec),  # of the soft points in this substep
-        dt: wp.array(dtype=real),
-        rigid_v: wp.array(dtype=vec),
-        rigid_spin: wp.array(dtype=spin_type),
-        rigid_size: wp.array(dtype=real),
-        push_move: wp.array(dtype=vec),
-        push_turn: wp.array(dtype=spin_type),
-        mean_out: wp.array(dtype=vec),  # m: movement of each contact body in this substep
-        spread_out: wp.array(dtype=real),  # m: largest movement of a point of it relative to that
-    ):
-        c, lane = wp.tid()
-        r = rigid_index[c]
-        if r >= 0:
-            if lane == 0:
-                mean_out[c] = dt[0] * rigid_v[r] + push_move[r]
-                spread_out[c] = (dt[0] * spin_speed(rigid_spin[r]) + spin_speed(push_turn[r])) * rigid_size[r]
-        else:
-            first = point_start[c]
-            last = point_end[c]
-            total = vec()
-            for i in range(first + lane, last, wp.block_dim()):
-                total += move[at(i)]
-            summed = wp.tile_sum(wp.tile(total, preserve_type=True))
-            mean = summed[0] / real(last - first)
-            most = real(0.0)
-            for i in range(first + lane, last, wp.block_dim()):
-                d = move[at(i)] - mean
-                most = wp.max(most, wp.dot(d, d))
-            largest = wp.tile_max(wp.tile(most))
-            if lane == 0:
-                mean_out[c] = mean
-                spread_out[c] = wp.sqrt(largest[0])
-
-    @wp.func
-    def approach(mean: wp.array(dtype=vec), spread: wp.array(dtype=real), a: int, b: int) -> real:
-        """How much closer features of two bodies can come in this substep."""
-        if a == b:
-            return real(2.0) * spread[a]
-        return wp.length(mean[a] - mean[b]) + spread[a] + spread[b]
-
-    @n.kernel(__name__)
-    def slab_pairs(
-        points: wp.array(dtype=vec),
-        point_start: wp.array(dtype=int),
-        point_end: wp.array(dtype=int),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
-        pair_count: wp.array(dtype=int),
-        pairs: wp.array(dtype=wp.vec2i),
-        pair_stale: wp.array(dtype=int),
-        across: wp.array(dtype=vec),
-        near_end: wp.array(dtype=real),
-        far_end: wp.array(dtype=real),
-    ):
-        """For each pair the direction from the first to the second, and along it where the second body begins and the
-        first ends: what is near the other body lies in the slab between (an easy and strong filter for round bodies).
-        """
-        pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0:
-            ids = pairs[pair]
-            a = ids[0]
-            b = ids[1]
-            d = low[b] + high[b] - low[a] - high[a]
-            size = wp.length(d)
-            if size > real(0.0):
-                d = d / size
-            begin = real(FAR)
-            for i in range(point_start[b] + lane, point_end[b], wp.block_dim()):
-                begin = wp.min(begin, wp.dot(d, points[at(i)]))
-            end = real(-FAR)
-            for i in range(point_start[a] + lane, point_end[a], wp.block_dim()):
-                end = wp.max(end, wp.dot(d, points[at(i)]))
-            first = wp.tile_min(wp.tile(begin))
-            last = wp.tile_max(wp.tile(end))
-            if lane == 0:
-                across[pair] = d
-                near_end[pair] = first[0]
-                far_end[pair] = last[0]
 
     @wp.func
     def add(
@@ -145,27 +98,64 @@ def kernels(n: Numbers) -> SimpleNamespace:
         first: int,
         second: int,
         kind: int,
-        sleep: real,
-        count: wp.array(dtype=int),
+        free_travel: real,  # m: how much closer the two may come before they touch
+        candidate_count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
-        asleep: wp.array(dtype=real),
-        pressing: wp.array(dtype=real),
+        wake_travel: wp.array(dtype=real),
+        warm_force: wp.array(dtype=real),
         overflow: wp.array(dtype=int),
     ):
-        slot = wp.atomic_add(count, 0, 1)
+        """List a candidate of a pair whose travel is zero."""
+        slot = wp.atomic_add(candidate_count, 0, 1)
         if slot < candidates.shape[0]:
             candidates[slot] = wp.vec4i(pair, first, second, kind)
-            asleep[slot] = sleep
-            pressing[slot] = real(0.0)
+            wake_travel[slot] = free_travel
+            warm_force[slot] = real(0.0)
         else:
             overflow[0] = 1
-            wp.atomic_max(overflow, 2, slot + 1)
+            wp.atomic_max(overflow, CANDIDATES, slot + 1)
 
-    return SimpleNamespace(
-        measure_motion=measure_motion,
-        slab_pairs=slab_pairs,
-        approach=approach,
-        face_distance=face_distance,
-        add=add,
-        flat=flat,
-    )
+    @n.kernel(__name__)
+    def set_aside(
+        new_slot: wp.array(dtype=int),  # of each pair that was listed, among those that are; -1: rebuilt
+        candidate_count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        wake_travel: wp.array(dtype=real),
+        warm_force: wp.array(dtype=real),
+        kept_count: wp.array(dtype=int),
+        kept_candidates: wp.array(dtype=wp.vec4i),
+        kept_wake_travel: wp.array(dtype=real),
+        kept_warm_force: wp.array(dtype=real),
+        stride: int,
+    ):
+        """Set aside the candidates of pairs that keep their lists."""
+        for c in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
+            candidate = candidates[at(c)]
+            pair = new_slot[at(candidate[0])]
+            if pair >= 0:
+                slot = at(wp.atomic_add(kept_count, 0, 1))
+                kept_candidates[slot] = wp.vec4i(pair, candidate[1], candidate[2], candidate[3])
+                kept_wake_travel[slot] = wake_travel[at(c)]
+                kept_warm_force[slot] = warm_force[at(c)]
+
+    @n.kernel(__name__)
+    def put_back(
+        kept_count: wp.array(dtype=int),
+        kept_candidates: wp.array(dtype=wp.vec4i),
+        kept_wake_travel: wp.array(dtype=real),
+        kept_warm_force: wp.array(dtype=real),
+        candidate_count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        wake_travel: wp.array(dtype=real),
+        warm_force: wp.array(dtype=real),
+        stride: int,
+    ):
+        """What was set aside is the list now."""
+        if wp.tid() == 0:
+            candidate_count[0] = kept_count[0]
+        for c in range(wp.tid(), kept_count[0], stride):
+            candidates[at(c)] = kept_candidates[at(c)]
+            wake_travel[at(c)] = kept_wake_travel[at(c)]
+            warm_force[at(c)] = kept_warm_force[at(c)]
+
+    return SimpleNamespace(set_aside=set_aside, put_back=put_back, face_distance=face_distance, add=add, flat=flat)

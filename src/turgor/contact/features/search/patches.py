@@ -24,10 +24,10 @@ MOST = 2048  # patches of a body, which are compared all with all
 
 
 class Patches:
-    """Device arrays over the patches of all bodies that may touch themselves, and over their contact bodies."""
+    """Which points, faces and edges belong to each patch of the bodies that may touch themselves; never changes."""
 
-    def __init__(self, model: Model, surfaces: Surfaces, soft_points: int) -> None:
-        n, f = model.numbers, surfaces
+    def __init__(self, model: Model, surfaces: Surfaces) -> None:
+        f = surfaces
         ranges, start = [], [0]
         for first, last, own in zip(f.point_start.numpy(), f.point_end.numpy(), f.self_contact.numpy(), strict=True):
             if own:
@@ -36,42 +36,16 @@ class Patches:
             start.append(len(ranges))
         bounds = np.array(ranges, np.int32).reshape(-1, 2)
         self.count = len(bounds)
-        self.start = model.int_array(np.array(start))  # of each contact body, and the end
-        self.points = model.index_array(bounds, wp.vec2i)  # first, and behind the last
-        self.faces, self.face_range, at_faces = self._owned(model, f.faces.numpy(), bounds)
-        self.edges, self.edge_range, at_edges = self._owned(model, f.edges.numpy()[:, :2], bounds)
+        self.patch_start = model.int_array(np.array(start))  # first patch of each contact body, and the end
+        self.patch_points = model.index_array(bounds, wp.vec2i)  # first, and behind the last
+        self.patch_faces, self.face_range, at_faces = self._owned(model, f.faces.numpy(), bounds)
+        self.patch_edges, self.edge_range, at_edges = self._owned(model, f.edges.numpy()[:, :2], bounds)
         sizes = bounds[:, 1] - bounds[:, 0]
         own = np.stack([np.repeat(np.arange(self.count), sizes), _joined(bounds)], axis=1)
         corners = np.unique(np.concatenate([at_faces, at_edges, own]), axis=0)
-        self.corners = model.int_array(corners[:, 1])
+        self.patch_corners = model.int_array(corners[:, 1])
         ends = np.searchsorted(corners[:, 0], np.arange(self.count + 1))
         self.corner_range = model.index_array(np.stack([ends[:-1], ends[1:]], axis=1).astype(np.int32), wp.vec2i)
-        sizes_of = {
-            "seen": (soft_points, n.vec),  # m: where a point was when the list of its body with itself was made
-            "margin": (len(start) - 1, n.real),  # m: of that list
-            "low": (self.count, n.vec),  # m: box of the corners of a patch then
-            "high": (self.count, n.vec),
-            "mean": (self.count, n.vec),  # m: displacement of the corners since then
-            "spread": (self.count, n.real),  # m: largest displacement of one relative to that
-            "face_low": (len(self.faces), n.vec),  # m: boxes of the faces and edges, in the order of the patches
-            "face_high": (len(self.faces), n.vec),
-            "edge_low": (len(self.edges), n.vec),
-            "edge_high": (len(self.edges), n.vec),
-        }
-        for name, (size, kind) in sizes_of.items():
-            setattr(self, name, wp.zeros(size, dtype=kind, device=model.device))
-
-    # set in __init__, for the type checker
-    seen: Any
-    margin: Any
-    low: Any
-    high: Any
-    mean: Any
-    spread: Any
-    face_low: Any
-    face_high: Any
-    edge_low: Any
-    edge_high: Any
 
     @staticmethod
     def _owned(model: Model, corners: IntArray, bounds: IntArray) -> tuple[Any, Any, IntArray]:

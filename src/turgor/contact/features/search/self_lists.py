@@ -1,33 +1,72 @@
-"""Lists of bodies with themselves, patch by patch; and a second look, before one is made anew.
+"""Lists of bodies with themselves, patch by patch; and a check by patches before one is rebuilt.
 
 The travel of a body with itself is twice the largest movement of any of its points, which a waving finger soon uses up,
-though its neighbours wave along. So when the margin seems used up, the displacements since the list was made are looked
-at. Two features that are not on the list were farther apart than the margin, and than the boxes around their patches;
-and they can have come closer by no more than the points of one patch have moved against those of the other. What is
-left, at the least, is the new margin.
+though its neighbours wave along. So when the margin seems used up, the displacements since the list was built are
+measured. Two features that are not on the list were farther apart than the margin, and than the boxes around their
+patches; and they can have come closer by no more than the points of one patch have moved against those of the other.
+The smallest rest of all pairs of patches is the new margin.
 """
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
-from turgor.contact.features.search import candidates as nearby
-from turgor.contact.features.search.body_pairs import DOUBTED
-from turgor.contact.features.search.candidates import EDGE_EDGE, FAR, VERTEX_FACE
+from turgor.contact.features.launch import FeatureLauncher
+from turgor.contact.features.search import candidates as listed
+from turgor.contact.features.search.body_pairs import RECHECK
+from turgor.contact.features.search.candidates import FAR
+from turgor.contact.features.search.patches import Patches
 from turgor.contact.geometry import closest_fast
+from turgor.contact.geometry.advancement import EDGE_EDGE, VERTEX_FACE
 from turgor.kernel.numbers import Numbers, at
+from turgor.model.model import Model
+from turgor.model.surfaces import Surfaces
 
-__all__ = ["kernels"]
+__all__ = ["SelfLists", "kernels"]
 
-WORTHWHILE = 0.1  # share of the margin that must be left, or else a new list is made
+WORTHWHILE = 0.1  # share of the margin that must be left, or else a new list is built
+
+
+class SelfLists:
+    """Boxes and positions of when the list of a body with itself was built, and what has moved since."""
+
+    SAVED = ("self_seen", "self_margin", "patch_low", "patch_high")
+
+    def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
+        n, zeros = model.numbers, launch.zeros
+        self.dim, self.kernels, self.patches = n.dim, kernels(n), Patches(model, surfaces)
+        count, faces, edges = self.patches.count, len(self.patches.patch_faces), len(self.patches.patch_edges)
+        self.self_seen = zeros(surfaces.first_rigid, n.vec)  # m: positions of the soft points then
+        self.self_margin = zeros(surfaces.bodies * model.worlds, n.real)  # m: of the list then
+        self.patch_low, self.patch_high = zeros(count, n.vec), zeros(count, n.vec)  # m: box of the corners then
+        self.patch_move = zeros(count, n.vec)  # m: mean displacement of the corners since then
+        self.patch_spread = zeros(count, n.real)  # m: largest displacement of a corner relative to that
+        # m: boxes of the faces and edges, in the order of the patches
+        self.face_low, self.face_high = zeros(faces, n.vec), zeros(faces, n.vec)
+        self.edge_low, self.edge_high = zeros(edges, n.vec), zeros(edges, n.vec)
+        self.launch = launch.extended(self, self.patches)
+
+    def recheck(self, pairs: int) -> None:
+        """Whether a body whose margin with itself seems used up needs a new list."""
+        self.launch(self.kernels.measure_patches, self.patches.count)
+        self.launch.tiles(self.kernels.recheck_margins, pairs)
+
+    def collect(self, pairs: int) -> None:
+        """Candidates of stale pairs (of at most so many) of a body with itself."""
+        self.launch.tiles(self.kernels.bound_patches, pairs)
+        self.launch.tiles(self.kernels.collect_own_faces, pairs)
+        if self.dim == 3:
+            self.launch.tiles(self.kernels.collect_own_edges, pairs)
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """bound_patches, collect_own_faces, collect_own_edges (3D) for a new list; measure_patches, then look_again."""
+    """bound_patches, collect_own_faces, collect_own_edges (3D) for a list; measure_patches, recheck_margins."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
-    shared = nearby.kernels(n)
+    shared = listed.kernels(n)
     face_distance, add = shared.face_distance, shared.add
 
     @wp.func
@@ -38,11 +77,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def bound_patches(
-        start: wp.array(dtype=int),
+        patch_start: wp.array(dtype=int),
         corner_range: wp.array(dtype=wp.vec2i),
         face_range: wp.array(dtype=wp.vec2i),
         edge_range: wp.array(dtype=wp.vec2i),
-        corners: wp.array(dtype=int),
+        patch_corners: wp.array(dtype=int),
         patch_faces: wp.array(dtype=int),
         patch_edges: wp.array(dtype=int),
         points: wp.array(dtype=vec),
@@ -51,32 +90,32 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
         pair_stale: wp.array(dtype=int),
-        margin: wp.array(dtype=real),
-        own_margin: wp.array(dtype=real),
-        seen: wp.array(dtype=vec),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
+        pair_margin: wp.array(dtype=real),
+        self_margin: wp.array(dtype=real),
+        self_seen: wp.array(dtype=vec),
+        patch_low: wp.array(dtype=vec),
+        patch_high: wp.array(dtype=vec),
         face_low: wp.array(dtype=vec),
         face_high: wp.array(dtype=vec),
         edge_low: wp.array(dtype=vec),
         edge_high: wp.array(dtype=vec),
     ):
-        """Boxes of the patches, faces and edges of those bodies whose list with themselves is made anew."""
+        """Boxes of the patches, faces and edges of those bodies whose list with themselves is rebuilt."""
         pair, lane = wp.tid()
         if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0 and pairs[pair][0] == pairs[pair][1]:
             c = at(pairs[pair][0])
             if lane == 0:
-                own_margin[c] = margin[pair]
-            for k in range(start[c] + lane, start[c + 1], wp.block_dim()):
+                self_margin[c] = pair_margin[pair]
+            for k in range(patch_start[c] + lane, patch_start[c + 1], wp.block_dim()):
                 lowest = vec(real(FAR))
                 highest = vec(real(-FAR))
                 for i in range(corner_range[at(k)][0], corner_range[at(k)][1]):
-                    p = points[at(corners[at(i)])]
-                    seen[at(corners[at(i)])] = p
+                    p = points[at(patch_corners[at(i)])]
+                    self_seen[at(patch_corners[at(i)])] = p
                     lowest = wp.min(lowest, p)
                     highest = wp.max(highest, p)
-                low[at(k)] = lowest
-                high[at(k)] = highest
+                patch_low[at(k)] = lowest
+                patch_high[at(k)] = highest
                 for i in range(face_range[at(k)][0], face_range[at(k)][1]):
                     f = faces[at(patch_faces[at(i)])]
                     lowest = points[at(f[0])]
@@ -93,8 +132,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def collect_own_faces(
-        start: wp.array(dtype=int),
-        point_range: wp.array(dtype=wp.vec2i),
+        patch_start: wp.array(dtype=int),
+        patch_points: wp.array(dtype=wp.vec2i),
         face_range: wp.array(dtype=wp.vec2i),
         patch_faces: wp.array(dtype=int),
         face_low: wp.array(dtype=vec),
@@ -107,11 +146,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
         pair_stale: wp.array(dtype=int),
-        margin: wp.array(dtype=real),
-        count: wp.array(dtype=int),
+        pair_margin: wp.array(dtype=real),
+        candidate_count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
-        asleep: wp.array(dtype=real),
-        pressing: wp.array(dtype=real),
+        wake_travel: wp.array(dtype=real),
+        warm_force: wp.array(dtype=real),
         overflow: wp.array(dtype=int),
     ):
         """Points near faces, of each patch and of those whose boxes are near its own."""
@@ -119,10 +158,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0 and pairs[pair][0] == pairs[pair][1]:
             c = at(pairs[pair][0])
             skin = real(2.0) * thickness[c]
-            within = margin[pair] + skin
-            for k in range(start[c] + lane, start[c + 1], wp.block_dim()):
-                mine = point_range[at(k)]
-                for l in range(start[c], start[c + 1]):  # noqa: E741
+            within = pair_margin[pair] + skin
+            for k in range(patch_start[c] + lane, patch_start[c + 1], wp.block_dim()):
+                mine = patch_points[at(k)]
+                for l in range(patch_start[c], patch_start[c + 1]):  # noqa: E741
                     low = patch_low[at(l)]
                     high = patch_high[at(l)]
                     if apart(patch_low[at(k)], patch_high[at(k)], low, high) <= within * within:
@@ -138,67 +177,70 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                         gap = face_distance(p, f, points)
                                         if gap <= within and not has:
                                             add(
-                                                pair, i, which, VERTEX_FACE, gap - skin, count, candidates, asleep,
-                                                pressing, overflow,
+                                                pair, i, which, VERTEX_FACE, gap - skin, candidate_count, candidates,
+                                                wake_travel, warm_force, overflow,
                                             )  # fmt: skip
 
     @n.kernel(__name__)
     def measure_patches(
-        ranges: wp.array(dtype=wp.vec2i),
-        corners: wp.array(dtype=int),
+        corner_range: wp.array(dtype=wp.vec2i),
+        patch_corners: wp.array(dtype=int),
         points: wp.array(dtype=vec),
-        seen: wp.array(dtype=vec),
-        mean_out: wp.array(dtype=vec),
-        spread_out: wp.array(dtype=real),
+        self_seen: wp.array(dtype=vec),
+        patch_move_out: wp.array(dtype=vec),
+        patch_spread_out: wp.array(dtype=real),
     ):
-        """Displacements since the list was made."""
+        """Displacements since the list was built."""
         k = at(wp.tid())
-        mine = ranges[k]
+        mine = corner_range[k]
         mean = vec()
         for q in range(mine[0], mine[1]):
-            i = at(corners[at(q)])
-            mean += points[i] - seen[i]
+            i = at(patch_corners[at(q)])
+            mean += points[i] - self_seen[i]
         mean = mean / real(mine[1] - mine[0])
         most = real(0.0)
         for q in range(mine[0], mine[1]):
-            i = at(corners[at(q)])
-            most = wp.max(most, wp.length_sq(points[i] - seen[i] - mean))
-        mean_out[k] = mean
-        spread_out[k] = wp.sqrt(most)
+            i = at(patch_corners[at(q)])
+            most = wp.max(most, wp.length_sq(points[i] - self_seen[i] - mean))
+        patch_move_out[k] = mean
+        patch_spread_out[k] = wp.sqrt(most)
 
     @n.kernel(__name__)
-    def look_again(
-        start: wp.array(dtype=int),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
-        mean: wp.array(dtype=vec),
-        spread: wp.array(dtype=real),
-        own_margin: wp.array(dtype=real),
+    def recheck_margins(
+        patch_start: wp.array(dtype=int),
+        patch_low: wp.array(dtype=vec),
+        patch_high: wp.array(dtype=vec),
+        patch_move: wp.array(dtype=vec),
+        patch_spread: wp.array(dtype=real),
+        self_margin: wp.array(dtype=real),
         thickness: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
         pair_stale: wp.array(dtype=int),
-        travel: wp.array(dtype=real),
-        reach: wp.array(dtype=real),
-        margin: wp.array(dtype=real),
+        pair_travel: wp.array(dtype=real),
+        pair_travel_end: wp.array(dtype=real),
+        pair_margin: wp.array(dtype=real),
         some_stale: wp.array(dtype=int),
     ):
         """How much closer features can still come, whichever two patches they belong to."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] == DOUBTED:
+        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] == RECHECK:
             c = at(pairs[pair][0])
-            last = start[c + 1]
+            last = patch_start[c + 1]
             least = real(FAR)
-            for k in range(start[c] + lane, last, wp.block_dim()):
+            for k in range(patch_start[c] + lane, last, wp.block_dim()):
                 for l in range(k, last):  # noqa: E741
-                    off = wp.sqrt(apart(low[at(k)], high[at(k)], low[at(l)], high[at(l)])) - real(2.0) * thickness[c]
-                    used = wp.length(mean[at(k)] - mean[at(l)]) + spread[at(k)] + spread[at(l)]
-                    least = wp.min(least, wp.max(own_margin[c], off) - used)
+                    off = (
+                        wp.sqrt(apart(patch_low[at(k)], patch_high[at(k)], patch_low[at(l)], patch_high[at(l)]))
+                        - real(2.0) * thickness[c]
+                    )
+                    used = wp.length(patch_move[at(k)] - patch_move[at(l)]) + patch_spread[at(k)] + patch_spread[at(l)]
+                    least = wp.min(least, wp.max(self_margin[c], off) - used)
             left = wp.tile_min(wp.tile(least))
             if lane == 0:
-                ahead = reach[pair] - travel[pair]  # in this substep
-                if left[0] >= wp.max(ahead, real(WORTHWHILE) * own_margin[c]):
-                    margin[pair] = travel[pair] + left[0]
+                ahead = pair_travel_end[pair] - pair_travel[pair]  # in this substep
+                if left[0] >= wp.max(ahead, real(WORTHWHILE) * self_margin[c]):
+                    pair_margin[pair] = pair_travel[pair] + left[0]
                     pair_stale[pair] = 0
                 else:
                     pair_stale[pair] = 1
@@ -208,7 +250,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         bound_patches=bound_patches,
         collect_own_faces=collect_own_faces,
         measure_patches=measure_patches,
-        look_again=look_again,
+        recheck_margins=recheck_margins,
     )
     if dim == 2:
         return found_by
@@ -217,7 +259,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def collect_own_edges(
-        start: wp.array(dtype=int),
+        patch_start: wp.array(dtype=int),
         edge_range: wp.array(dtype=wp.vec2i),
         patch_edges: wp.array(dtype=int),
         edge_low: wp.array(dtype=vec),
@@ -230,11 +272,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
         pair_stale: wp.array(dtype=int),
-        margin: wp.array(dtype=real),
-        count: wp.array(dtype=int),
+        pair_margin: wp.array(dtype=real),
+        candidate_count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
-        asleep: wp.array(dtype=real),
-        pressing: wp.array(dtype=real),
+        wake_travel: wp.array(dtype=real),
+        warm_force: wp.array(dtype=real),
         overflow: wp.array(dtype=int),
     ):
         """Edges near edges, each pair once."""
@@ -242,10 +284,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0 and pairs[pair][0] == pairs[pair][1]:
             c = at(pairs[pair][0])
             skin = real(2.0) * thickness[c]
-            within = margin[pair] + skin
-            for k in range(start[c] + lane, start[c + 1], wp.block_dim()):
+            within = pair_margin[pair] + skin
+            for k in range(patch_start[c] + lane, patch_start[c + 1], wp.block_dim()):
                 mine = edge_range[at(k)]
-                for l in range(k, start[c + 1]):  # noqa: E741
+                for l in range(k, patch_start[c + 1]):  # noqa: E741
                     low = patch_low[at(l)]
                     high = patch_high[at(l)]
                     if apart(patch_low[at(k)], patch_high[at(k)], low, high) <= within * within:
@@ -268,8 +310,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                             size = wp.length(between)
                                             if size <= within:
                                                 add(
-                                                    pair, one, two, EDGE_EDGE, size - skin, count, candidates,
-                                                    asleep, pressing, overflow,
+                                                    pair, one, two, EDGE_EDGE, size - skin, candidate_count, candidates,
+                                                    wake_travel, warm_force, overflow,
                                                 )  # fmt: skip
 
     found_by.collect_own_edges = collect_own_edges

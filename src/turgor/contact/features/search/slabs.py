@@ -2,41 +2,112 @@
 
 Along the direction from one body to the other, only what lies in the slab between the first body's end and the second's
 beginning can be near the other body: a handful of points for round ones. Their edges and faces are listed per pair, and
-compared all with all by their boxes. Pairs with longer lists are left to the BVH (`tree.py`).
+compared all with all by their boxes. Pairs with longer lists are left to the BVH (`bvh.py`).
 """
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
-from turgor.contact.features.search import candidates as nearby
+from turgor.contact.features.launch import FeatureLauncher
+from turgor.contact.features.search import candidates as listed
+from turgor.contact.features.search.candidates import FAR
 from turgor.contact.geometry import closest_fast
+from turgor.contact.geometry.advancement import EDGE_EDGE, VERTEX_FACE
 from turgor.kernel.numbers import Numbers, at
+from turgor.model.model import Model
 
-__all__ = ["LENGTH", "kernels"]
+__all__ = ["Slabs", "kernels"]
 
 LENGTH = 128  # of a list; a pair has six: points, faces and edges of either body
 
 
+class Slabs:
+    """Per pair of bodies: direction and ends of the slab, what lies in it, and whether that is too much."""
+
+    def __init__(self, model: Model, launch: FeatureLauncher, pairs: int) -> None:
+        self.numbers, self.kernels = model.numbers, kernels(model.numbers, launch.parallel)
+        # m: boxes of the second body's edges, for one pair after another (CPU)
+        self.slab_edge_low, self.slab_edge_high = (launch.zeros(LENGTH, model.numbers.vec) for _ in range(2))
+        self.launch = launch.extended(self)
+        self.allocate(pairs)
+
+    def allocate(self, pairs: int) -> None:
+        """Lists for as many pairs."""
+        n, zeros = self.numbers, self.launch.zeros
+        self.pair_capacity = pairs
+        self.slab_direction = zeros(pairs, n.vec)  # from the first body to the second
+        self.slab_begin, self.slab_end = zeros(pairs, n.real), zeros(pairs, n.real)  # m, along it
+        self.slab_lists, self.slab_counts = zeros(6 * LENGTH * pairs, wp.int32), zeros(6 * pairs, wp.int32)
+        self.by_tree = zeros(pairs, wp.int32)
+
+    def collect(self) -> None:
+        """Candidates of stale pairs that have little in their slabs; the others are marked."""
+        self.slab_counts.zero_()
+        self.launch.tiles(self.kernels.bound_slabs, self.pair_capacity)
+        self.launch.tiles(self.kernels.fill_slabs, self.pair_capacity)
+        self.launch.walk(self.kernels.choose_search)
+        self.launch.tiles(self.kernels.cross_slabs, self.pair_capacity)
+
+
 @functools.cache
+@no_type_check
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
-    """fill_slabs, then cross_slabs; both in blocks, one per pair. The CPU keeps boxes of edges while comparing."""
+    """In the order of a search; in blocks, one per pair. The CPU stores boxes of edges while comparing."""
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     near = closest_fast.kernels(n)
-    shared = nearby.kernels(n)
+    shared = listed.kernels(n)
     face_distance, add = shared.face_distance, shared.add
 
     @wp.func
-    def put(lists: wp.array(dtype=int), counts: wp.array(dtype=int), pair: int, which: int, feature: int):
-        slot = wp.atomic_add(counts, pair * 6 + which, 1)
+    def put(slab_lists: wp.array(dtype=int), slab_counts: wp.array(dtype=int), pair: int, which: int, feature: int):
+        slot = wp.atomic_add(slab_counts, pair * 6 + which, 1)
         if slot < LENGTH:
-            lists[(pair * 6 + which) * LENGTH + slot] = feature
+            slab_lists[(pair * 6 + which) * LENGTH + slot] = feature
 
     @wp.func
     def beyond(i: int, d: vec, bar: real, points: wp.array(dtype=vec)) -> bool:
         return wp.dot(d, points[at(i)]) >= bar
+
+    @n.kernel(variant)
+    def bound_slabs(
+        points: wp.array(dtype=vec),
+        point_start: wp.array(dtype=int),
+        point_end: wp.array(dtype=int),
+        body_low: wp.array(dtype=vec),
+        body_high: wp.array(dtype=vec),
+        pair_count: wp.array(dtype=int),
+        pairs: wp.array(dtype=wp.vec2i),
+        pair_stale: wp.array(dtype=int),
+        slab_direction: wp.array(dtype=vec),
+        slab_begin: wp.array(dtype=real),
+        slab_end: wp.array(dtype=real),
+    ):
+        """The direction from the first body to the second, and along it where the second begins and the first ends."""
+        pair, lane = wp.tid()
+        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0:
+            ids = pairs[pair]
+            a = ids[0]
+            b = ids[1]
+            d = body_low[b] + body_high[b] - body_low[a] - body_high[a]
+            size = wp.length(d)
+            if size > real(0.0):
+                d = d / size
+            begin = real(FAR)
+            for i in range(point_start[b] + lane, point_end[b], wp.block_dim()):
+                begin = wp.min(begin, wp.dot(d, points[at(i)]))
+            end = real(-FAR)
+            for i in range(point_start[a] + lane, point_end[a], wp.block_dim()):
+                end = wp.max(end, wp.dot(d, points[at(i)]))
+            first = wp.tile_min(wp.tile(begin))
+            last = wp.tile_max(wp.tile(end))
+            if lane == 0:
+                slab_direction[pair] = d
+                slab_begin[pair] = first[0]
+                slab_end[pair] = last[0]
 
     @n.kernel(variant)
     def fill_slabs(
@@ -45,76 +116,76 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         point_end: wp.array(dtype=int),
         faces: wp.array(dtype=face),
         edges: wp.array(dtype=wp.vec4i),
-        around_start: wp.array(dtype=int),  # faces at each point
-        around: wp.array(dtype=int),
-        spokes_start: wp.array(dtype=int),  # edges at each point
-        spokes: wp.array(dtype=int),
+        point_faces_start: wp.array(dtype=int),  # faces at each point
+        point_faces: wp.array(dtype=int),
+        point_edges_start: wp.array(dtype=int),  # edges at each point
+        point_edges: wp.array(dtype=int),
         thickness: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
         pair_stale: wp.array(dtype=int),
-        margin: wp.array(dtype=real),
-        across: wp.array(dtype=vec),
-        near_end: wp.array(dtype=real),
-        far_end: wp.array(dtype=real),
-        lists: wp.array(dtype=int),
-        counts: wp.array(dtype=int),
+        pair_margin: wp.array(dtype=real),
+        slab_direction: wp.array(dtype=vec),
+        slab_begin: wp.array(dtype=real),
+        slab_end: wp.array(dtype=real),
+        slab_lists: wp.array(dtype=int),
+        slab_counts: wp.array(dtype=int),
     ):
-        """The lists of stale pairs. A body against itself has a way of its own."""
+        """The lists of stale pairs. A body against itself is searched by `self_lists.py`."""
         pair, lane = wp.tid()
         if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0:
             ids = pairs[pair]
             if ids[0] != ids[1]:
-                within = margin[pair] + thickness[ids[0]] + thickness[ids[1]]
+                within = pair_margin[pair] + thickness[ids[0]] + thickness[ids[1]]
                 for side in range(2):
                     a = ids[side]
-                    d = across[pair]
-                    bar = near_end[pair] - within
+                    d = slab_direction[pair]
+                    bar = slab_begin[pair] - within
                     if side == 1:
                         d = -d
-                        bar = -far_end[pair] - within
+                        bar = -slab_end[pair] - within
                     for p in range(point_start[a] + lane, point_end[a], wp.block_dim()):
                         i = at(p)
                         if beyond(i, d, bar, points):
-                            put(lists, counts, pair, side, i)
+                            put(slab_lists, slab_counts, pair, side, i)
                             # what several points share is listed by the first of them that is in the slab
-                            for q in range(around_start[i], around_start[i + 1]):
-                                f = faces[at(around[at(q)])]
+                            for q in range(point_faces_start[i], point_faces_start[i + 1]):
+                                f = faces[at(point_faces[at(q)])]
                                 first = bool(True)  # noqa: UP018
                                 for k in range(dim):
                                     if f[k] < i and beyond(f[k], d, bar, points):
                                         first = False
                                 if first:
-                                    put(lists, counts, pair, 2 + side, around[at(q)])
+                                    put(slab_lists, slab_counts, pair, 2 + side, point_faces[at(q)])
                             if wp.static(dim == 3):
-                                for q in range(spokes_start[i], spokes_start[i + 1]):
-                                    e = edges[at(spokes[at(q)])]
+                                for q in range(point_edges_start[i], point_edges_start[i + 1]):
+                                    e = edges[at(point_edges[at(q)])]
                                     other = e[0] + e[1] - i
                                     if not (other < i and beyond(other, d, bar, points)):
-                                        put(lists, counts, pair, 4 + side, spokes[at(q)])
+                                        put(slab_lists, slab_counts, pair, 4 + side, point_edges[at(q)])
 
     @n.kernel(variant)
-    def choose_way(
+    def choose_search(
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
         pair_stale: wp.array(dtype=int),
-        counts: wp.array(dtype=int),
+        slab_counts: wp.array(dtype=int),
         by_tree: wp.array(dtype=int),
-        tree_wanted: wp.array(dtype=int),
-        own_wanted: wp.array(dtype=int),
+        needs_tree: wp.array(dtype=int),
+        needs_self: wp.array(dtype=int),
         stride: int,
     ):
-        """Stale pairs with a list that is too long go by the tree; those of one body have a way of their own."""
+        """Stale pairs with a list that is too long go by the tree; those of one body by `self_lists.py`."""
         for p in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             wanted = int(0)  # noqa: RUF046, UP018
             if pair_stale[p] != 0:
                 if pairs[p][0] == pairs[p][1]:
-                    own_wanted[0] = 1
+                    needs_self[0] = 1
                 for k in range(6):
-                    if counts[p * 6 + k] > LENGTH:
+                    if slab_counts[p * 6 + k] > LENGTH:
                         wanted = 1
                 if wanted != 0:
-                    tree_wanted[0] = 1
+                    needs_tree[0] = 1
             by_tree[p] = wanted
 
     @n.kernel(variant)
@@ -126,16 +197,16 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
         pair_stale: wp.array(dtype=int),
-        margin: wp.array(dtype=real),
-        lists: wp.array(dtype=int),
-        counts: wp.array(dtype=int),
+        pair_margin: wp.array(dtype=real),
+        slab_lists: wp.array(dtype=int),
+        slab_counts: wp.array(dtype=int),
         by_tree: wp.array(dtype=int),
-        edge_low: wp.array(dtype=vec),  # (LENGTH,): boxes of the second body's edges, for one pair after another
-        edge_high: wp.array(dtype=vec),
-        count: wp.array(dtype=int),
+        slab_edge_low: wp.array(dtype=vec),
+        slab_edge_high: wp.array(dtype=vec),
+        candidate_count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
-        asleep: wp.array(dtype=real),
-        pressing: wp.array(dtype=real),
+        wake_travel: wp.array(dtype=real),
+        warm_force: wp.array(dtype=real),
         overflow: wp.array(dtype=int),
     ):
         """Points of each body against faces of the other; edges against edges."""
@@ -143,12 +214,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0 and by_tree[pair] == 0:
             ids = pairs[pair]
             skin = thickness[ids[0]] + thickness[ids[1]]
-            within = margin[pair] + skin
+            within = pair_margin[pair] + skin
             for side in range(2):
                 base = (pair * 6 + side) * LENGTH
                 other = (pair * 6 + 2 + 1 - side) * LENGTH
-                for j in range(lane, counts[pair * 6 + 2 + 1 - side], wp.block_dim()):
-                    which = lists[at(other + j)]
+                for j in range(lane, slab_counts[pair * 6 + 2 + 1 - side], wp.block_dim()):
+                    which = slab_lists[at(other + j)]
                     f = faces[at(which)]
                     a = points[at(f[0])]
                     b = points[at(f[1])]
@@ -158,28 +229,28 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         c = points[at(f[wp.static(dim - 1)])]
                         low = wp.min(low, c)
                         high = wp.max(high, c)
-                    for k in range(counts[pair * 6 + side]):
-                        i = at(lists[at(base + k)])
+                    for k in range(slab_counts[pair * 6 + side]):
+                        i = at(slab_lists[at(base + k)])
                         p = points[i]
                         off = wp.max(wp.max(low - p, p - high), vec())  # how far p is from the box
                         if wp.dot(off, off) <= within * within:
                             gap = face_distance(p, f, points)
                             if gap <= within:
                                 add(
-                                    pair, i, which, wp.static(nearby.VERTEX_FACE), gap - skin, count, candidates,
-                                    asleep, pressing, overflow,
+                                    pair, i, which, VERTEX_FACE, gap - skin, candidate_count, candidates,
+                                    wake_travel, warm_force, overflow,
                                 )  # fmt: skip
             if wp.static(dim == 3):
                 base = (pair * 6 + 4) * LENGTH
                 other = (pair * 6 + 5) * LENGTH
-                others = counts[pair * 6 + 5]
+                others = slab_counts[pair * 6 + 5]
                 if wp.static(not parallel):
                     for j in range(others):
-                        g = edges[at(lists[at(other + j)])]
-                        edge_low[at(j)] = wp.min(points[at(g[0])], points[at(g[1])])
-                        edge_high[at(j)] = wp.max(points[at(g[0])], points[at(g[1])])
-                for k in range(lane, counts[pair * 6 + 4], wp.block_dim()):
-                    e = edges[at(lists[at(base + k)])]
+                        g = edges[at(slab_lists[at(other + j)])]
+                        slab_edge_low[at(j)] = wp.min(points[at(g[0])], points[at(g[1])])
+                        slab_edge_high[at(j)] = wp.max(points[at(g[0])], points[at(g[1])])
+                for k in range(lane, slab_counts[pair * 6 + 4], wp.block_dim()):
+                    e = edges[at(slab_lists[at(base + k)])]
                     a = points[at(e[0])]
                     b = points[at(e[1])]
                     low = wp.min(a, b)
@@ -187,24 +258,26 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     for j in range(others):
                         near_enough = bool(False)  # noqa: UP018
                         if wp.static(parallel):
-                            g = edges[at(lists[at(other + j)])]
+                            g = edges[at(slab_lists[at(other + j)])]
                             c = points[at(g[0])]
                             d = points[at(g[1])]
                             off = wp.max(wp.max(low - wp.max(c, d), wp.min(c, d) - high), vec())
                             near_enough = wp.dot(off, off) <= within * within
                         else:
-                            off = wp.max(wp.max(low - edge_high[at(j)], edge_low[at(j)] - high), vec())
+                            off = wp.max(wp.max(low - slab_edge_high[at(j)], slab_edge_low[at(j)] - high), vec())
                             near_enough = wp.dot(off, off) <= within * within
                         if near_enough:
-                            g = edges[at(lists[at(other + j)])]
+                            g = edges[at(slab_lists[at(other + j)])]
                             c = points[at(g[0])]
                             d = points[at(g[1])]
                             _s, _t, between = near.segments(a, b, c, d)
                             size = wp.length(between)
                             if size <= within:
                                 add(
-                                    pair, lists[at(base + k)], lists[at(other + j)], wp.static(nearby.EDGE_EDGE),
-                                    size - skin, count, candidates, asleep, pressing, overflow,
+                                    pair, slab_lists[at(base + k)], slab_lists[at(other + j)], EDGE_EDGE,
+                                    size - skin, candidate_count, candidates, wake_travel, warm_force, overflow,
                                 )  # fmt: skip
 
-    return SimpleNamespace(fill_slabs=fill_slabs, choose_way=choose_way, cross_slabs=cross_slabs)
+    return SimpleNamespace(
+        bound_slabs=bound_slabs, fill_slabs=fill_slabs, choose_search=choose_search, cross_slabs=cross_slabs
+    )

@@ -6,19 +6,44 @@ only the others, and cloths, are searched for contact with themselves.
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
+from turgor.contact.features.launch import FeatureLauncher
 from turgor.kernel.numbers import Numbers, at
+from turgor.model.model import Model
+from turgor.model.surfaces import Surfaces
 
-__all__ = ["kernels"]
+__all__ = ["StarShaped", "kernels"]
 
-SLANT = 0.2  # least cosine between a face's normal and the way from the centre: what is steeper may fold soon
+SLANT = 0.2  # least cosine between a face's normal and the direction from the centre: what is steeper may fold soon
+
+
+class StarShaped:
+    """Which contact bodies are star-shaped, and how much they have changed since that was found."""
+
+    SAVED = ("star_shaped", "deformed")
+
+    def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
+        self.kernels, self.bodies = kernels(model.numbers), surfaces.bodies * model.worlds
+        self.star_shaped = launch.zeros(self.bodies, wp.int32)
+        self.deformed = launch.zeros(self.bodies, model.numbers.real)  # m: largest movement of a point within the body
+        self.launch = launch.extended(self)
+
+    def mark(self) -> None:
+        """Test all bodies again."""
+        self.launch.tiles(self.kernels.mark_star_shaped, self.bodies)
+
+    def look(self) -> None:
+        """Set `may_self_touch` if any body could touch itself."""
+        self.launch(self.kernels.look, self.bodies)
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """mark_simple, any_touchy."""
+    """mark_star_shaped, look."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
 
     if dim == 2:
@@ -36,7 +61,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return wp.cross(points[at(f[1])] - a, points[at(f[2])] - a)
 
     @n.kernel(__name__)
-    def mark_simple(
+    def mark_star_shaped(
         points: wp.array(dtype=vec),
         faces: wp.array(dtype=face),
         face_start: wp.array(dtype=int),
@@ -44,11 +69,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         point_end: wp.array(dtype=int),
         closed: wp.array(dtype=int),
         self_contact: wp.array(dtype=int),
-        simple: wp.array(dtype=int),
+        star_shaped: wp.array(dtype=int),
         deformed: wp.array(dtype=real),
-        stale: wp.array(dtype=int),
+        all_stale: wp.array(dtype=int),
     ):
-        """A body that was simple and is no longer makes the lists stale."""
+        """A body that was star-shaped and no longer is makes the lists stale."""
         c, lane = wp.tid()
         if lane == 0:
             deformed[c] = real(0.0)
@@ -72,14 +97,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         least = real(-1.0)
             worst = wp.tile_min(wp.tile(least))
             if lane == 0:
-                if simple[c] != 0 and not (worst[0] > real(0.0)):
-                    stale[0] = 1
-                simple[c] = wp.where(worst[0] > real(0.0), 1, 0)
+                if star_shaped[c] != 0 and not (worst[0] > real(0.0)):
+                    all_stale[0] = 1
+                star_shaped[c] = wp.where(worst[0] > real(0.0), 1, 0)
 
     @n.kernel(__name__)
-    def any_touchy(self_contact: wp.array(dtype=int), simple: wp.array(dtype=int), touchy: wp.array(dtype=int)):
+    def look(self_contact: wp.array(dtype=int), star_shaped: wp.array(dtype=int), may_self_touch: wp.array(dtype=int)):
         c = wp.tid()
-        if self_contact[c] != 0 and simple[c] == 0:
-            touchy[0] = 1
+        if self_contact[c] != 0 and star_shaped[c] == 0:
+            may_self_touch[0] = 1
 
-    return SimpleNamespace(mark_simple=mark_simple, any_touchy=any_touchy)
+    return SimpleNamespace(mark_star_shaped=mark_star_shaped, look=look)

@@ -1,118 +1,103 @@
-"""Bodies that start inside each other: found once, then led apart the short way, gently, as wholes.
+"""Bodies that start inside each other: found once, then separated along the short way out, gently and rigidly.
 
 The other stages keep surfaces from crossing; they cannot say which side is right once surfaces have crossed. So pairs
-of closed bodies whose surfaces cross when a scene starts (or after positions were set by hand) are kept on a list.
-While a pair is on it, its features do not touch. Every frame the points of one that are inside the other tell the short
-way out (from each to the nearest surface, summed), and the bodies are displaced along it, lighter ones more, at a speed
-that takes them out in about a quarter of a second; what still approaches along it is stopped. When nothing crosses
-and nothing is inside, the pair leaves the list. A body wholly inside another from the start is not on it: a ball may
-live in a balloon.
+of closed bodies whose surfaces cross when a scene starts (or after positions were set by hand) are put on a list. While
+a pair is on it, its features do not touch. Every frame the points of one that are inside the other give the short way
+out (from each to the nearest surface, summed), and the bodies are displaced along it, lighter ones more, at a speed
+that separates them in about a quarter of a second; what still approaches along it is stopped. When nothing crosses and
+nothing is inside, the pair leaves the list. A body wholly inside another from the start is not on it: a ball may live
+in a balloon.
 """
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
+import numpy as np
 import warp as wp
 
+from turgor.contact.features.launch import OVERLAPS, FeatureLauncher
 from turgor.contact.features.solve import sides
-from turgor.contact.geometry import closest
+from turgor.contact.geometry import crossing
 from turgor.kernel.numbers import Numbers, at
+from turgor.model.model import Model
+from turgor.model.surfaces import Surfaces
 
-__all__ = ["kernels"]
+__all__ = ["Overlaps", "kernels"]
 
 TIME = 0.25  # s: in which an overlap is undone
 FASTEST = 1.0  # m/s
 CREEP = 0.2  # slowest, in edge lengths per TIME
 
 
+class Overlaps:
+    """Pairs of bodies that overlap, their directions out of each other, and which of the pairs with lists they are."""
+
+    SAVED = ("overlap_count", "overlap_pairs", "exit_direction", "exit_speed", "overlapping")
+
+    def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher, pairs: int) -> None:
+        self.numbers, self.kernels = model.numbers, kernels(model.numbers, launch.parallel)
+        radii = [0.0] * surfaces.soft_bodies + [collider.radius for collider in model.rigids.collision]
+        self.radius = model.real_array(np.tile(radii, model.worlds))  # m, of contact bodies; 0 if not round
+        self.overlap_count = launch.zeros(1, wp.int32)
+        self.capacity = 4 * surfaces.bodies * model.worlds + 64
+        self.launch = launch.extended(self)
+        self.allocate(pairs)
+
+    def allocate(self, pairs: int) -> None:
+        """Lists of the present capacity, and a mark for as many pairs with lists."""
+        n, zeros, size = self.numbers, self.launch.zeros, self.capacity
+        self.pair_capacity = pairs
+        self.overlapping = zeros(pairs, wp.int32)
+        self.overlap_pairs = zeros(size, wp.vec2i)
+        self.exit_direction = zeros(size, n.vec)  # of the first body out of the second
+        self.exit_speed, self.separated = zeros(size, n.real), zeros(size, wp.int32)  # m/s
+
+    def forget(self) -> None:
+        """No overlap is known."""
+        self.overlap_count.zero_()
+
+    def find(self) -> None:
+        """Pairs of bodies that overlap now."""
+        self.launch(self.kernels.find_overlaps, self.pair_capacity)
+
+    def mark(self) -> None:
+        """Which of the pairs with lists overlap."""
+        self.launch.walk(self.kernels.mark_overlapping)
+
+    def judge(self) -> None:
+        """The short way out of each overlap; pairs that are separate leave the list."""
+        self.launch(self.kernels.judge_overlaps, self.capacity)
+        self.launch(self.kernels.drop_separated, 1)
+
+    def separate(self) -> None:
+        """Displace the bodies."""
+        self.launch(self.kernels.separate, 1)
+
+
 @functools.cache
+@no_type_check
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
-    """find_tangles (after the lists are new), mark_tangled, judge_tangles (once per frame), part_tangles."""
+    """find_overlaps and mark_overlapping after a search, judge_overlaps once per frame, separate in each substep."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     variant = f"{__name__}{'_parallel' if parallel else ''}"
-    near = closest.kernels(n)
-    Movers = sides.kernels(n, parallel).Movers
+    geometry = crossing.kernels(n)
+    crosses, angle, to_face = geometry.crosses, geometry.angle, geometry.to_face
+    Dynamics = sides.kernels(n, parallel).Dynamics
     half_turn = wp.constant(real(0.5))
 
-    if dim == 2:
-
-        @wp.func
-        def turn(a: vec, b: vec, c: vec) -> real:
-            return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-
-        @wp.func
-        def crosses(i: int, f: face, g: face, points: wp.array(dtype=vec)) -> bool:
-            """Whether two segments cross."""
-            a = points[at(f[0])]
-            b = points[at(f[1])]
-            c = points[at(g[0])]
-            d = points[at(g[1])]
-            return turn(a, b, c) * turn(a, b, d) < real(0.0) and turn(c, d, a) * turn(c, d, b) < real(0.0)
-
-        @wp.func
-        def angle(p: vec, f: face, points: wp.array(dtype=vec)) -> real:
-            """Angle under which p sees a segment, in turns: their sum is 1 inside and 0 outside."""
-            a = points[at(f[0])] - p
-            b = points[at(f[1])] - p
-            return wp.atan2(a[0] * b[1] - a[1] * b[0], wp.dot(a, b)) * real(0.15915494309189535)
-
-        @wp.func
-        def way_out(p: vec, f: face, points: wp.array(dtype=vec)) -> vec:
-            _t, gap = near.closest_on_edge(p, points[at(f[0])], points[at(f[1])])
-            return -gap
-
-    else:
-
-        @wp.func
-        def side_of(a: vec, b: vec, c: vec, d: vec) -> real:
-            return wp.dot(wp.cross(b - a, c - a), d - a)
-
-        @wp.func
-        def crosses(i: int, f: face, g: face, points: wp.array(dtype=vec)) -> bool:
-            """Whether edge i of a triangle goes through another."""
-            p = points[at(f[i])]
-            q = points[at(f[(i + 1) % 3])]
-            a = points[at(g[0])]
-            b = points[at(g[1])]
-            c = points[at(g[2])]
-            if side_of(a, b, c, p) * side_of(a, b, c, q) >= real(0.0):
-                return False
-            one = side_of(p, q, a, b)
-            two = side_of(p, q, b, c)
-            three = side_of(p, q, c, a)
-            return (one > real(0.0) and two > real(0.0) and three > real(0.0)) or (
-                one < real(0.0) and two < real(0.0) and three < real(0.0)
-            )
-
-        @wp.func
-        def angle(p: vec, f: face, points: wp.array(dtype=vec)) -> real:
-            """Solid angle under which p sees a face, in full spheres (van Oosterom & Strackee 1983)."""
-            a = points[at(f[0])] - p
-            b = points[at(f[1])] - p
-            c = points[at(f[2])] - p
-            la = wp.length(a)
-            lb = wp.length(b)
-            lc = wp.length(c)
-            down = la * lb * lc + wp.dot(a, b) * lc + wp.dot(b, c) * la + wp.dot(c, a) * lb
-            return wp.atan2(wp.dot(a, wp.cross(b, c)), down) * real(0.15915494309189535)
-
-        @wp.func
-        def way_out(p: vec, f: face, points: wp.array(dtype=vec)) -> vec:
-            _w, gap = near.closest_on_triangle(p, points[at(f[0])], points[at(f[1])], points[at(f[2])])
-            return -gap
-
     @wp.func
-    def cross(
+    def surfaces_cross(
         a: int, b: int, lane: int, lanes: int, points: wp.array(dtype=vec), faces: wp.array(dtype=face),
-        start: wp.array(dtype=int), low: wp.array(dtype=vec), high: wp.array(dtype=vec),
+        face_start: wp.array(dtype=int), body_low: wp.array(dtype=vec), body_high: wp.array(dtype=vec),
     ) -> int:  # fmt: skip
-        """Whether the surfaces of two bodies cross; faces outside the other's box are passed over."""
+        """Whether the surfaces of two bodies cross; faces outside the other's box are skipped."""
         found = int(0)  # noqa: RUF046, UP018
-        for i in range(start[a] + lane, start[a + 1], lanes):
+        for i in range(face_start[a] + lane, face_start[a + 1], lanes):
             if found == 0:
                 f = faces[at(i)]
-                if overlaps(f, points, low[b], high[b]):
-                    for j in range(start[b], start[b + 1]):
+                if is_near_box(f, points, body_low[b], body_high[b]):
+                    for j in range(face_start[b], face_start[b + 1]):
                         g = faces[at(j)]
                         for k in range(dim):
                             if crosses(k, f, g, points) or crosses(k, g, f, points):
@@ -120,7 +105,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         return found
 
     @wp.func
-    def overlaps(f: face, points: wp.array(dtype=vec), low: vec, high: vec) -> bool:
+    def is_near_box(f: face, points: wp.array(dtype=vec), low: vec, high: vec) -> bool:
         lowest = points[at(f[0])]
         highest = lowest
         for k in range(1, dim):
@@ -132,35 +117,37 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         return True
 
     @wp.func
-    def depth_of(p: vec, b: int, points: wp.array(dtype=vec), faces: wp.array(dtype=face), start: wp.array(dtype=int)):
-        """(whether p is inside b, the way to its nearest surface)."""
+    def depth_of(
+        p: vec, b: int, points: wp.array(dtype=vec), faces: wp.array(dtype=face), face_start: wp.array(dtype=int)
+    ):
+        """(whether p is inside b, vector to its nearest surface)."""
         turns = real(0.0)
         shortest = vec()
         least = real(1.0e30)
-        for j in range(start[b], start[b + 1]):
+        for j in range(face_start[b], face_start[b + 1]):
             f = faces[at(j)]
             turns += angle(p, f, points)
-            out = way_out(p, f, points)
+            out = to_face(p, f, points)
             if wp.dot(out, out) < least:
                 least = wp.dot(out, out)
                 shortest = out
         return wp.abs(turns) > half_turn, shortest
 
     @n.kernel(variant)
-    def find_tangles(
+    def find_overlaps(
         points: wp.array(dtype=vec),
         faces: wp.array(dtype=face),
         face_start: wp.array(dtype=int),
         point_start: wp.array(dtype=int),
         point_end: wp.array(dtype=int),
         closed: wp.array(dtype=int),
-        radius: wp.array(dtype=real),  # m, of bodies that are points with a radius; else 0
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
+        radius: wp.array(dtype=real),
+        body_low: wp.array(dtype=vec),
+        body_high: wp.array(dtype=vec),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
-        tangle_count: wp.array(dtype=int),
-        tangles: wp.array(dtype=wp.vec2i),
+        overlap_count: wp.array(dtype=int),
+        overlap_pairs: wp.array(dtype=wp.vec2i),
         overflow: wp.array(dtype=int),
     ):
         """Pairs of closed bodies whose surfaces cross, and round bodies that reach into another."""
@@ -172,7 +159,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             if a != b and closed[a] != 0 and closed[b] != 0:
                 found = int(0)  # noqa: RUF046, UP018
                 if radius[a] == real(0.0) and radius[b] == real(0.0):
-                    found = cross(a, b, 0, 1, points, faces, face_start, low, high)
+                    found = surfaces_cross(a, b, 0, 1, points, faces, face_start, body_low, body_high)
                 else:
                     ball = a
                     body = b
@@ -184,32 +171,32 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         if inside or wp.length(out) < radius[ball]:
                             found = 1
                 if found != 0:
-                    slot = wp.atomic_add(tangle_count, 0, 1)
-                    if slot < tangles.shape[0]:
-                        tangles[slot] = ids
+                    slot = wp.atomic_add(overlap_count, 0, 1)
+                    if slot < overlap_pairs.shape[0]:
+                        overlap_pairs[slot] = ids
                     else:
                         overflow[0] = 1
-                        wp.atomic_max(overflow, 4, slot + 1)
+                        wp.atomic_max(overflow, OVERLAPS, slot + 1)
 
     @n.kernel(variant)
-    def mark_tangled(
+    def mark_overlapping(
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
-        tangle_count: wp.array(dtype=int),
-        tangles: wp.array(dtype=wp.vec2i),
-        tangled: wp.array(dtype=int),
+        overlap_count: wp.array(dtype=int),
+        overlap_pairs: wp.array(dtype=wp.vec2i),
+        overlapping: wp.array(dtype=int),
         stride: int,
     ):
         """Which of the pairs are on the list."""
         for p in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             known = int(0)  # noqa: RUF046, UP018
-            for t in range(tangle_count[0]):
-                if tangles[t][0] == pairs[p][0] and tangles[t][1] == pairs[p][1]:
+            for t in range(overlap_count[0]):
+                if overlap_pairs[t][0] == pairs[p][0] and overlap_pairs[t][1] == pairs[p][1]:
                     known = 1
-            tangled[p] = known
+            overlapping[p] = known
 
     @n.kernel(variant)
-    def judge_tangles(
+    def judge_overlaps(
         points: wp.array(dtype=vec),
         faces: wp.array(dtype=face),
         face_start: wp.array(dtype=int),
@@ -217,18 +204,18 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         point_end: wp.array(dtype=int),
         radius: wp.array(dtype=real),
         edge_size: wp.array(dtype=real),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
-        tangle_count: wp.array(dtype=int),
-        tangles: wp.array(dtype=wp.vec2i),
-        way: wp.array(dtype=vec),  # of the first body out of the second, a unit vector
-        speed: wp.array(dtype=real),  # m/s
-        freed: wp.array(dtype=int),
+        body_low: wp.array(dtype=vec),
+        body_high: wp.array(dtype=vec),
+        overlap_count: wp.array(dtype=int),
+        overlap_pairs: wp.array(dtype=wp.vec2i),
+        exit_direction: wp.array(dtype=vec),
+        exit_speed: wp.array(dtype=real),
+        separated: wp.array(dtype=int),
     ):
-        """The short way out of each tangle, and how fast; or that it is none any more."""
+        """The short way out of each overlap, and how fast; or that there is none any more."""
         t = wp.tid()
-        if t < tangle_count[0]:
-            ids = tangles[t]
+        if t < overlap_count[0]:
+            ids = overlap_pairs[t]
             out = vec()
             deepest = real(0.0)
             centre = vec()
@@ -242,7 +229,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     middle += p
                     within = bool(True)  # noqa: UP018
                     for axis in range(dim):
-                        if p[axis] + radius[a] < low[b][axis] or p[axis] - radius[a] > high[b][axis]:
+                        if p[axis] + radius[a] < body_low[b][axis] or p[axis] - radius[a] > body_high[b][axis]:
                             within = False
                     if within and radius[b] == real(0.0):
                         inside, shortest = depth_of(p, b, points, faces, face_start)
@@ -260,95 +247,95 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 centre += (sign / real(point_end[a] - point_start[a])) * middle
             crossing = int(0)  # noqa: RUF046, UP018
             if radius[ids[0]] == real(0.0) and radius[ids[1]] == real(0.0):
-                crossing = cross(ids[0], ids[1], 0, 1, points, faces, face_start, low, high)
-            freed[t] = 0
+                crossing = surfaces_cross(ids[0], ids[1], 0, 1, points, faces, face_start, body_low, body_high)
+            separated[t] = 0
             if deepest == real(0.0) and crossing == 0:
-                freed[t] = 1
+                separated[t] = 1
             if wp.length(out) < real(1.0e-3) * deepest or deepest == real(0.0):
                 out = centre
             if wp.length(out) <= real(0.0):
                 out[wp.static(dim - 1)] = real(1.0)
-            way[t] = wp.normalize(out)
+            exit_direction[t] = wp.normalize(out)
             slowest = real(CREEP) * wp.min(edge_size[ids[0]], edge_size[ids[1]])
-            speed[t] = wp.min(wp.max(deepest, slowest) / real(TIME), real(FASTEST))
+            exit_speed[t] = wp.min(wp.max(deepest, slowest) / real(TIME), real(FASTEST))
 
     @n.kernel(variant)
-    def drop_freed(
-        tangle_count: wp.array(dtype=int),
-        tangles: wp.array(dtype=wp.vec2i),
-        way: wp.array(dtype=vec),
-        speed: wp.array(dtype=real),
-        freed: wp.array(dtype=int),
-        stale: wp.array(dtype=int),
+    def drop_separated(
+        overlap_count: wp.array(dtype=int),
+        overlap_pairs: wp.array(dtype=wp.vec2i),
+        exit_direction: wp.array(dtype=vec),
+        exit_speed: wp.array(dtype=real),
+        separated: wp.array(dtype=int),
+        all_stale: wp.array(dtype=int),
     ):
         """One thread: pairs that are apart leave the list, and their features are looked for."""
-        kept = int(0)  # noqa: RUF046, UP018
-        for t in range(tangle_count[0]):
-            if freed[t] == 0:
-                tangles[kept] = tangles[t]
-                way[kept] = way[t]
-                speed[kept] = speed[t]
-                kept += 1
+        remaining = int(0)  # noqa: RUF046, UP018
+        for t in range(overlap_count[0]):
+            if separated[t] == 0:
+                overlap_pairs[remaining] = overlap_pairs[t]
+                exit_direction[remaining] = exit_direction[t]
+                exit_speed[remaining] = exit_speed[t]
+                remaining += 1
             else:
-                stale[0] = 1
-        tangle_count[0] = kept
+                all_stale[0] = 1
+        overlap_count[0] = remaining
 
     @n.kernel(variant)
-    def part_tangles(
-        m: Movers,
+    def separate(
+        dynamics: Dynamics,
         move: wp.array(dtype=vec),
-        push_move: wp.array(dtype=vec),
+        rigid_push_move: wp.array(dtype=vec),
         dt: wp.array(dtype=real),
-        mean: wp.array(dtype=vec),  # m: movement of each body in this substep
+        body_move: wp.array(dtype=vec),  # m: movement of each body in this substep
         point_start: wp.array(dtype=int),
         point_end: wp.array(dtype=int),
         rigid_index: wp.array(dtype=int),
-        tangle_count: wp.array(dtype=int),
-        tangles: wp.array(dtype=wp.vec2i),
-        way: wp.array(dtype=vec),
-        speed: wp.array(dtype=real),
+        overlap_count: wp.array(dtype=int),
+        overlap_pairs: wp.array(dtype=wp.vec2i),
+        exit_direction: wp.array(dtype=vec),
+        exit_speed: wp.array(dtype=real),
     ):
-        """One thread, as bodies may be in several tangles: stop the approach, and displace the bodies."""
+        """One thread, as bodies may be in several overlaps: stop the approach, and displace the bodies."""
         h = dt[0]
-        for t in range(tangle_count[0]):
-            ids = tangles[t]
-            easy = vec()  # inverse masses of the two bodies
+        for t in range(overlap_count[0]):
+            ids = overlap_pairs[t]
+            inverse_mass = vec()  # of the two bodies
             for side in range(2):
                 r = rigid_index[ids[side]]
                 if r >= 0:
-                    easy[side] = m.rigid_mass[r]
+                    inverse_mass[side] = dynamics.rigid_inverse_mass[r]
                 else:
                     mass = real(0.0)
-                    held = bool(False)  # noqa: UP018
+                    pinned = bool(False)  # noqa: UP018
                     for i in range(point_start[ids[side]], point_end[ids[side]]):
-                        if m.inverse_mass[at(i)] > real(0.0):
-                            mass += real(1.0) / m.inverse_mass[at(i)]
+                        if dynamics.soft_inverse_mass[at(i)] > real(0.0):
+                            mass += real(1.0) / dynamics.soft_inverse_mass[at(i)]
                         else:
-                            held = True
-                    if not held:
-                        easy[side] = real(1.0) / mass
-            total = easy[0] + easy[1]
+                            pinned = True
+                    if not pinned:
+                        inverse_mass[side] = real(1.0) / mass
+            total = inverse_mass[0] + inverse_mass[1]
             if total > real(0.0):
-                apart = wp.dot(mean[ids[0]] - mean[ids[1]], way[t]) / h
+                apart = wp.dot(body_move[ids[0]] - body_move[ids[1]], exit_direction[t]) / h
                 stop = wp.max(-apart, real(0.0)) / total
-                shift = h * speed[t] / total
+                shift = h * exit_speed[t] / total
                 for side in range(2):
                     sign = real(1 - 2 * side)
-                    dv = (sign * stop * easy[side]) * way[t]
-                    dx = (sign * shift * easy[side]) * way[t]
+                    dv = (sign * stop * inverse_mass[side]) * exit_direction[t]
+                    dx = (sign * shift * inverse_mass[side]) * exit_direction[t]
                     r = rigid_index[ids[side]]
                     if r >= 0:
-                        m.rigid_v[r] = m.rigid_v[r] + dv
-                        push_move[r] = push_move[r] + dx
-                    elif easy[side] > real(0.0):
+                        dynamics.rigid_v[r] = dynamics.rigid_v[r] + dv
+                        rigid_push_move[r] = rigid_push_move[r] + dx
+                    elif inverse_mass[side] > real(0.0):
                         for i in range(point_start[ids[side]], point_end[ids[side]]):
-                            m.v[at(i)] = m.v[at(i)] + dv
+                            dynamics.point_v[at(i)] = dynamics.point_v[at(i)] + dv
                             move[at(i)] = move[at(i)] + dx
 
     return SimpleNamespace(
-        find_tangles=find_tangles,
-        mark_tangled=mark_tangled,
-        judge_tangles=judge_tangles,
-        drop_freed=drop_freed,
-        part_tangles=part_tangles,
+        find_overlaps=find_overlaps,
+        mark_overlapping=mark_overlapping,
+        judge_overlaps=judge_overlaps,
+        drop_separated=drop_separated,
+        separate=separate,
     )

@@ -2,159 +2,181 @@
 
 A side is up to three soft points with weights, or a point of a rigid body. Impulses are equal and opposite. Normal ones
 act along the line through both contact points, so they have no moment; tangential ones act at two points that are a
-skin apart, and the moment of that couple is taken back by turning the four points of the contact as a whole, so that
+skin apart, and the moment of that couple is taken back by a rotation of the four points of the contact, so that
 angular momentum is kept too: in mass-weighted terms, the impulse is projected on those that have no moment.
 """
 
 import functools
 from types import SimpleNamespace
+from typing import Any, no_type_check
 
 import warp as wp
 
+from turgor.contact.features.launch import FeatureLauncher
+from turgor.kernel import fixed_sum
 from turgor.kernel.numbers import Numbers, at
+from turgor.model.model import Model
 from turgor.rigid import impulse
 
-__all__ = ["UNITS", "kernels"]
+__all__ = ["dynamics_of", "kernels"]
 
-UNITS = 2.0**44  # of the parallel solver's sums: whole numbers of 6e-14 m/s or kg m/s, added in any order alike
+UNIT = 2.0**-44  # m/s or kg m/s: of the parallel solver's sums
+
+
+def dynamics_of(model: Model, launch: FeatureLauncher) -> Any:
+    """The struct `Dynamics` of a model."""
+    n, soft, rigid = model.numbers, model.vertices * model.worlds, model.rigids.total
+    movable = soft + rigid if launch.parallel else 0
+    turns = fixed_sum.kernels(n).turns * rigid if launch.parallel else 0
+    return launch.struct(
+        kernels(n, launch.parallel).Dynamics, contacts=launch.zeros(movable, wp.int32),
+        sums=launch.zeros(movable * n.dim, wp.int64), moment_sums=launch.zeros(turns, wp.int64),
+    )  # fmt: skip
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
-    """Structs `Movers` and functions. parallel: impulses are summed in whole numbers, and applied between rounds."""
-    real, vec, spin_type = n.real, n.vec, n.spin
-    vec4 = wp.vec4f if n.precision == "single" else wp.vec4d
-    push = impulse.kernels(n)
+    """Struct `Dynamics` and functions. parallel: impulses are summed in integers, and applied between rounds."""
+    real, vec, spin_type, dim = n.real, n.vec, n.spin, n.dim
+    push, integers = impulse.kernels(n), fixed_sum.kernels(n, UNIT, wp.round)
     inertia, cross, swing, turn_by, mobility = push.inertia, push.cross, push.swing, push.turn_by, push.mobility
-    units = wp.constant(wp.float64(UNITS))
-    dim = n.dim
-    spins = 1 if dim == 2 else 3
+    add_move, add_turn = integers.add_move, integers.add_turn
 
     @wp.struct
-    class Movers:
-        """All that contact can move."""
+    class Dynamics:
+        """Positions, velocities and inverse masses of all that impulses can move."""
 
         points: wp.array(dtype=vec)  # soft vertices, then points of rigid bodies
-        v: wp.array(dtype=vec)
-        inverse_mass: wp.array(dtype=real)  # of the soft vertices
-        pressed: wp.array(dtype=vec)  # normal of the wall that a soft vertex is pressed against, or zero
-        x: wp.array(dtype=vec)  # rigid bodies
+        point_v: wp.array(dtype=vec)
+        soft_inverse_mass: wp.array(dtype=real)
+        wall_contact_normal: wp.array(dtype=vec)  # of the wall that a soft vertex is pressed against, or zero
+        rigid_x: wp.array(dtype=vec)
         rigid_v: wp.array(dtype=vec)
-        angular: wp.array(dtype=spin_type)
-        spin: wp.array(dtype=spin_type)
-        rigid_mass: wp.array(dtype=real)  # inverse
-        world_inertia: wp.array(dtype=inertia)  # inverse
-        rows: wp.array(dtype=int)  # contacts at each soft vertex, then at each rigid body (parallel only)
-        sums: wp.array(dtype=wp.int64)  # of impulses, in UNITS (parallel only)
+        rigid_angular: wp.array(dtype=spin_type)
+        rigid_spin: wp.array(dtype=spin_type)
+        rigid_inverse_mass: wp.array(dtype=real)
+        rigid_world_inertia: wp.array(dtype=inertia)  # inverse
+        contacts: wp.array(dtype=int)  # at each soft vertex, then at each rigid body (parallel only)
+        sums: wp.array(dtype=wp.int64)  # velocity changes of soft vertices, then impulses on rigid bodies (parallel)
+        moment_sums: wp.array(dtype=wp.int64)  # angular impulses on rigid bodies (parallel only)
 
     @wp.func
-    def yielding(m: Movers, i: int, p: vec) -> vec:
-        """Change of velocity of a soft point by an impulse; what presses it against a wall goes into the wall."""
-        wall = m.pressed[at(i)]
+    def velocity_change(dynamics: Dynamics, i: int, p: vec) -> vec:
+        """Of a soft point by an impulse; what presses it against a wall goes into the wall."""
+        wall = dynamics.wall_contact_normal[at(i)]
         into = wp.min(wp.dot(p, wall), real(0.0))
-        return m.inverse_mass[at(i)] * (p - into * wall)
+        return dynamics.soft_inverse_mass[at(i)] * (p - into * wall)
 
     @wp.func
-    def side_mobility(m: Movers, rigid: int, place: vec, direction: vec, i: int, j: int, k: int, w: vec) -> real:
-        """Velocity along a direction that a unit impulse along it gives to the contact point."""
+    def side_mobility(dynamics: Dynamics, rigid: int, place: vec, direction: vec, ids: wp.vec3i, w: vec) -> real:
+        """Velocity along a direction that a unit impulse along it gives to the contact point: an inverse mass."""
         if rigid >= 0:
-            return mobility(m.rigid_mass[rigid], m.world_inertia[rigid], place - m.x[rigid], direction)
-        total = w[0] * w[0] * wp.dot(yielding(m, i, direction), direction)
+            arm = place - dynamics.rigid_x[rigid]
+            return mobility(dynamics.rigid_inverse_mass[rigid], dynamics.rigid_world_inertia[rigid], arm, direction)
+        total = w[0] * w[0] * wp.dot(velocity_change(dynamics, ids[0], direction), direction)
         if w[1] != real(0.0):
-            total += w[1] * w[1] * wp.dot(yielding(m, j, direction), direction)
+            total += w[1] * w[1] * wp.dot(velocity_change(dynamics, ids[1], direction), direction)
         if wp.static(dim == 3):
             if w[2] != real(0.0):
-                total += w[2] * w[2] * wp.dot(yielding(m, k, direction), direction)
+                total += w[2] * w[2] * wp.dot(velocity_change(dynamics, ids[2], direction), direction)
         return total
+
+    @wp.func(inline=True)
+    def relative_velocity(
+        dynamics: Dynamics, rigids: wp.vec2i, place: vec, first: wp.vec3i, w: vec, second: wp.vec3i, u: vec
+    ) -> vec:
+        """Of the first side against the second."""
+        relative = vec()
+        if rigids[0] >= 0:
+            r = at(rigids[0])
+            relative += dynamics.rigid_v[r] + swing(dynamics.rigid_spin[r], place - dynamics.rigid_x[r])
+        else:
+            for k in range(dim):
+                relative += w[k] * dynamics.point_v[at(first[k])]
+        if rigids[1] >= 0:
+            r = at(rigids[1])
+            relative -= dynamics.rigid_v[r] + swing(dynamics.rigid_spin[r], place - dynamics.rigid_x[r])
+        else:
+            for k in range(dim):
+                relative -= u[k] * dynamics.point_v[at(second[k])]
+        return relative
 
     if parallel:
 
         @wp.func
-        def give(m: Movers, i: int, dv: vec):
-            """Change of velocity of a soft point."""
-            for axis in range(dim):
-                wp.atomic_add(m.sums, i * dim + axis, wp.int64(wp.round(wp.float64(dv[axis]) * units)))
+        def add_velocity(dynamics: Dynamics, i: int, dv: vec):
+            """To a soft point."""
+            add_move(dynamics.sums, i, dv)
 
         @wp.func
-        def give_rigid(m: Movers, rigid: int, p: vec, place: vec):
+        def push_rigid(dynamics: Dynamics, rigid: int, p: vec, place: vec):
             """Impulse at a place of a rigid body."""
-            if m.rigid_mass[rigid] > real(0.0):
-                base = m.inverse_mass.shape[0] * dim + rigid * wp.static(dim + spins)
-                moment = cross(place - m.x[rigid], p)
-                for axis in range(dim):
-                    wp.atomic_add(m.sums, base + axis, wp.int64(wp.round(wp.float64(p[axis]) * units)))
-                if wp.static(dim == 2):
-                    wp.atomic_add(m.sums, base + dim, wp.int64(wp.round(wp.float64(moment) * units)))
-                else:
-                    for axis in range(3):
-                        wp.atomic_add(m.sums, base + dim + axis, wp.int64(wp.round(wp.float64(moment[axis]) * units)))
+            if dynamics.rigid_inverse_mass[rigid] > real(0.0):
+                add_move(dynamics.sums, dynamics.soft_inverse_mass.shape[0] + rigid, p)
+                add_turn(dynamics.moment_sums, rigid, cross(place - dynamics.rigid_x[rigid], p))
 
         @wp.func
-        def side_rows(m: Movers, rigid: int, i: int, j: int, k: int, w: vec) -> int:
+        def side_contacts(dynamics: Dynamics, rigid: int, ids: wp.vec3i, w: vec) -> int:
             """Most contacts at any point of the side: an impulse is divided by it, as all act at once."""
             if rigid >= 0:
-                return m.rows[m.inverse_mass.shape[0] + rigid]
-            most = m.rows[at(i)]
-            if w[1] != real(0.0):
-                most = wp.max(most, m.rows[at(j)])
-            if wp.static(dim == 3):
-                if w[2] != real(0.0):
-                    most = wp.max(most, m.rows[at(k)])
+                return dynamics.contacts[dynamics.soft_inverse_mass.shape[0] + rigid]
+            most = dynamics.contacts[at(ids[0])]
+            for k in range(1, dim):
+                if w[k] != real(0.0):
+                    most = wp.max(most, dynamics.contacts[at(ids[k])])
             return most
 
         @wp.func
-        def count_side(m: Movers, rigid: int, i: int, j: int, k: int, w: vec):
+        def count_side(dynamics: Dynamics, rigid: int, ids: wp.vec3i, w: vec):
             if rigid >= 0:
-                wp.atomic_add(m.rows, m.inverse_mass.shape[0] + rigid, 1)
+                wp.atomic_add(dynamics.contacts, dynamics.soft_inverse_mass.shape[0] + rigid, 1)
             else:
-                wp.atomic_add(m.rows, i, 1)
-                if w[1] != real(0.0):
-                    wp.atomic_add(m.rows, j, 1)
-                if wp.static(dim == 3):
-                    if w[2] != real(0.0):
-                        wp.atomic_add(m.rows, k, 1)
+                wp.atomic_add(dynamics.contacts, ids[0], 1)
+                for k in range(1, dim):
+                    if w[k] != real(0.0):
+                        wp.atomic_add(dynamics.contacts, ids[k], 1)
 
     else:
 
         @wp.func
-        def give(m: Movers, i: int, dv: vec):
-            """Change of velocity of a soft point."""
-            m.v[at(i)] = m.v[at(i)] + dv
+        def add_velocity(dynamics: Dynamics, i: int, dv: vec):
+            """To a soft point."""
+            dynamics.point_v[at(i)] = dynamics.point_v[at(i)] + dv
 
         @wp.func
-        def give_rigid(m: Movers, rigid: int, p: vec, place: vec):
+        def push_rigid(dynamics: Dynamics, rigid: int, p: vec, place: vec):
             """Impulse at a place of a rigid body."""
-            if m.rigid_mass[rigid] > real(0.0):
-                moment = cross(place - m.x[rigid], p)
-                m.rigid_v[rigid] = m.rigid_v[rigid] + m.rigid_mass[rigid] * p
-                m.angular[rigid] = m.angular[rigid] + moment
-                m.spin[rigid] = m.spin[rigid] + turn_by(m.world_inertia[rigid], moment)
+            inverse_mass = dynamics.rigid_inverse_mass[rigid]
+            if inverse_mass > real(0.0):
+                moment = cross(place - dynamics.rigid_x[rigid], p)
+                dynamics.rigid_v[rigid] = dynamics.rigid_v[rigid] + inverse_mass * p
+                dynamics.rigid_angular[rigid] = dynamics.rigid_angular[rigid] + moment
+                turned = turn_by(dynamics.rigid_world_inertia[rigid], moment)
+                dynamics.rigid_spin[rigid] = dynamics.rigid_spin[rigid] + turned
 
         @wp.func
-        def side_rows(m: Movers, rigid: int, i: int, j: int, k: int, w: vec) -> int:
+        def side_contacts(dynamics: Dynamics, rigid: int, ids: wp.vec3i, w: vec) -> int:
             return 1
 
         @wp.func
-        def count_side(m: Movers, rigid: int, i: int, j: int, k: int, w: vec):
+        def count_side(dynamics: Dynamics, rigid: int, ids: wp.vec3i, w: vec):
             pass
 
     @wp.func
-    def push_side(m: Movers, rigid: int, p: vec, place: vec, i: int, j: int, k: int, w: vec):
+    def push_side(dynamics: Dynamics, rigid: int, p: vec, place: vec, ids: wp.vec3i, w: vec):
         """Impulse p on a side."""
         if rigid >= 0:
-            give_rigid(m, rigid, p, place)
+            push_rigid(dynamics, rigid, p, place)
         else:
-            give(m, i, w[0] * yielding(m, i, p))
-            if w[1] != real(0.0):
-                give(m, j, w[1] * yielding(m, j, p))
-            if wp.static(dim == 3):
-                if w[2] != real(0.0):
-                    give(m, k, w[2] * yielding(m, k, p))
+            for k in range(dim):
+                if k == 0 or w[k] != real(0.0):
+                    add_velocity(dynamics, ids[k], w[k] * velocity_change(dynamics, ids[k], p))
 
-    if n.dim == 2:
+    if dim == 2:
 
         @wp.func
-        def spread_of(mass: real, arm: vec) -> inertia:
+        def point_inertia(mass: real, arm: vec) -> inertia:
             return mass * wp.dot(arm, arm)
 
         @wp.func
@@ -164,15 +186,15 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             return real(1.0) / i
 
         @wp.func
-        def turns(inverse: inertia) -> bool:
+        def can_turn(inverse: inertia) -> bool:
             """Whether there is an inertia at all."""
             return inverse > real(0.0)
 
     else:
 
         @wp.func
-        def spread_of(mass: real, arm: vec) -> inertia:
-            """Inertia of a point mass."""
+        def point_inertia(mass: real, arm: vec) -> inertia:
+            """Of a point mass."""
             return mass * (wp.dot(arm, arm) * wp.identity(3, dtype=real) - wp.outer(arm, arm))
 
         @wp.func
@@ -185,25 +207,26 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             return wp.inverse(i)
 
         @wp.func
-        def turns(inverse: inertia) -> bool:
+        def can_turn(inverse: inertia) -> bool:
             """Whether there is an inertia at all."""
             return wp.trace(inverse) > real(0.0)
 
     return SimpleNamespace(
-        Movers=Movers,
-        vec4=vec4,
+        Dynamics=Dynamics,
         inertia=inertia,
         cross=cross,
         swing=swing,
         turn_by=turn_by,
-        give=give,
+        add_velocity=add_velocity,
+        velocity_change=velocity_change,
+        relative_velocity=relative_velocity,
         side_mobility=side_mobility,
-        yielding=yielding,
-        side_rows=side_rows,
+        side_contacts=side_contacts,
         count_side=count_side,
         push_side=push_side,
-        spread_of=spread_of,
+        point_inertia=point_inertia,
         inverse_of=inverse_of,
-        turns=turns,
-        spins=spins,
+        can_turn=can_turn,
+        taken_move=integers.taken_move,
+        taken_turn=integers.taken_turn,
     )

@@ -1,0 +1,62 @@
+"""Launches over lists whose lengths only the device knows, and the flags by which kernels ask for stages to come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import warp as wp
+
+from turgor.kernel.launch import Launcher
+
+__all__ = ["CANDIDATES", "CONSTRAINTS", "OVERLAPS", "PAIRS", "FeatureLauncher", "Flags"]
+
+BLOCK = 64  # threads per body or pair of bodies on a GPU
+THREADS = 1 << 16  # that share a list on a GPU; on the CPU one thread walks it
+
+# entries of `overflow` behind the flag: how much was needed of a list that was too short
+PAIRS, CANDIDATES, CONSTRAINTS, OVERLAPS = 1, 2, 3, 4
+
+
+class FeatureLauncher(Launcher):
+    """A launcher that also knows how many threads share a body, a pair or a list."""
+
+    @property
+    def parallel(self) -> bool:
+        """Whether threads run at the same time."""
+        return bool(self.device.is_cuda)
+
+    def zeros(self, size: int, dtype: Any) -> Any:
+        """A new array on the device."""
+        return wp.zeros(size, dtype=dtype, device=self.device)
+
+    def tiles(self, kernel: Any, dim: int, **given: Any) -> None:
+        """One block of threads per element; a single thread on the CPU."""
+        self.blocks(kernel, dim, BLOCK if self.parallel else 1, **given)
+
+    def walk(self, kernel: Any, **given: Any) -> None:
+        """Threads that share a list: thread t takes the elements t, t + stride, t + 2 stride ..."""
+        stride = THREADS if self.parallel else 1
+        self(kernel, stride, stride=stride, **given)
+
+
+class Flags:
+    """(1,) int each, set by kernels: a stage is needed, or a list was too short."""
+
+    SAVED = ("all_stale", "untested")
+
+    def __init__(self, launch: FeatureLauncher) -> None:
+        def flag(size: int = 1) -> Any:
+            return launch.zeros(size, wp.int32)
+
+        self.all_stale = flag()  # a body has left its bounds: pairs of bodies are searched again
+        self.some_stale = flag()  # the lists of some pairs have used up their margins
+        self.recheck = flag()  # the list of a body with itself may have used up its margin
+        self.shape_doubt = flag()  # a body may no longer be star-shaped
+        self.needs_tree, self.needs_self = flag(), flag()  # candidates by BVH; of bodies with themselves
+        self.untested = flag()  # bodies may overlap from the start
+        self.overflow = flag(5)  # [0]: a list was too short; then what was needed of each
+
+    def forget(self) -> None:
+        """Nothing is known about the present positions."""
+        self.all_stale.fill_(1)
+        self.untested.fill_(1)

@@ -1,0 +1,97 @@
+"""How far bodies move in a substep: their mean displacement, and the largest of a point relative to it."""
+
+import functools
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+from turgor.contact.features.launch import FeatureLauncher
+from turgor.kernel.numbers import Numbers, at
+from turgor.model.model import Model
+from turgor.model.surfaces import Surfaces
+
+__all__ = ["BodyMotion", "kernels"]
+
+
+class BodyMotion:
+    """Of each contact body, in this substep."""
+
+    def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
+        self.kernels, self.bodies = kernels(model.numbers), surfaces.bodies * model.worlds
+        self.body_move = launch.zeros(self.bodies, model.numbers.vec)  # m
+        self.body_spread = launch.zeros(self.bodies, model.numbers.real)  # m
+        self.launch = launch.extended(self)
+
+    def measure(self) -> None:
+        """From the displacements that forces and impulses ask for."""
+        self.launch.tiles(self.kernels.measure_motion, self.bodies)
+
+
+@functools.cache
+@no_type_check
+def kernels(n: Numbers) -> SimpleNamespace:
+    """measure_motion, and the function approach."""
+    real, vec, spin_type, dim = n.real, n.vec, n.spin, n.dim
+
+    if dim == 2:
+
+        @wp.func
+        def spin_speed(spin: spin_type) -> real:
+            return wp.abs(spin)
+
+    else:
+
+        @wp.func
+        def spin_speed(spin: spin_type) -> real:
+            return wp.length(spin)
+
+    @n.kernel(__name__)
+    def measure_motion(
+        point_start: wp.array(dtype=int),
+        point_end: wp.array(dtype=int),
+        rigid_index: wp.array(dtype=int),
+        move: wp.array(dtype=vec),  # of the soft points in this substep
+        dt: wp.array(dtype=real),
+        rigid_v: wp.array(dtype=vec),
+        rigid_spin: wp.array(dtype=spin_type),
+        rigid_size: wp.array(dtype=real),
+        rigid_push_move: wp.array(dtype=vec),
+        rigid_push_turn: wp.array(dtype=spin_type),
+        body_move_out: wp.array(dtype=vec),
+        body_spread_out: wp.array(dtype=real),
+    ):
+        """Of one contact body per block."""
+        c, lane = wp.tid()
+        r = rigid_index[c]
+        if r >= 0:
+            if lane == 0:
+                body_move_out[c] = dt[0] * rigid_v[r] + rigid_push_move[r]
+                body_spread_out[c] = (dt[0] * spin_speed(rigid_spin[r]) + spin_speed(rigid_push_turn[r])) * rigid_size[
+                    r
+                ]
+        else:
+            first = point_start[c]
+            last = point_end[c]
+            total = vec()
+            for i in range(first + lane, last, wp.block_dim()):
+                total += move[at(i)]
+            summed = wp.tile_sum(wp.tile(total, preserve_type=True))
+            mean = summed[0] / real(last - first)
+            most = real(0.0)
+            for i in range(first + lane, last, wp.block_dim()):
+                d = move[at(i)] - mean
+                most = wp.max(most, wp.dot(d, d))
+            largest = wp.tile_max(wp.tile(most))
+            if lane == 0:
+                body_move_out[c] = mean
+                body_spread_out[c] = wp.sqrt(largest[0])
+
+    @wp.func
+    def approach(body_move: wp.array(dtype=vec), body_spread: wp.array(dtype=real), a: int, b: int) -> real:
+        """How much closer features of two bodies can come in this substep."""
+        if a == b:
+            return real(2.0) * body_spread[a]
+        return wp.length(body_move[a] - body_move[b]) + body_spread[a] + body_spread[b]
+
+    return SimpleNamespace(measure_motion=measure_motion, approach=approach)
