@@ -28,7 +28,7 @@ def dynamics_of(model: Model, launch: FeatureLauncher) -> Any:
     n, soft, rigid = model.numbers, model.vertices * model.worlds, model.rigids.total
     movable = soft + rigid if launch.parallel else 0
     turns = fixed_sum.kernels(n).turns * rigid if launch.parallel else 0
-    return launch.filled(
+    return launch.struct(
         kernels(n, launch.parallel).Dynamics, contacts=launch.zeros(movable, wp.int32),
         sums=launch.zeros(movable * n.dim, wp.int64), moment_sums=launch.zeros(turns, wp.int64),
     )  # fmt: skip

@@ -48,7 +48,7 @@ class Sweep:
         self.unmade_move = zeros(self.bodies, n.real)
         self.rigid_motion = RigidMotion(model, surfaces, launch.extended({"scale": self.scale}))
         known = self.rigid_motion.launch.extended(self)
-        self.launch = known.extended({"moves": known.filled(self.kernels.Moves)})
+        self.launch = known.extended({"moves": known.struct(self.kernels.Moves)})
         self.allocate(pairs)
 
     def allocate(self, pairs: int) -> None:
