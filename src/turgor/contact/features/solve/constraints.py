@@ -20,6 +20,7 @@ from turgor.contact.features.solve import sides
 from turgor.contact.geometry import ownership
 from turgor.contact.geometry.advancement import VERTEX_FACE
 from turgor.contact.materials import BOUNCE
+from turgor.kernel import structs
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
@@ -44,11 +45,7 @@ class ContactConstraints:
 
     def allocate(self) -> None:
         """Arrays of the present capacity."""
-        self.constraints = self.kernels.Constraints()
-        self.constraints.count = self.count
-        for name, field in self.kernels.Constraints.vars.items():
-            if name != "count":
-                setattr(self.constraints, name, self.launch.zeros(self.capacity, field.type.dtype))
+        self.constraints = structs.zeros(self.kernels.Constraints, self.capacity, self.launch.device, count=self.count)
 
     def make(self) -> None:
         """From the candidates that are awake."""
