@@ -10,8 +10,9 @@ nothing when the frame is replayed.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import warp as wp
 
@@ -32,10 +33,10 @@ class Launcher:
         for prefix, group in prefixed.items():
             self._sources += [(f"{prefix}_", source) for source in group]
 
-    def extended(self, *sources: Any, **prefixed: Iterable[Any]) -> Launcher:
+    def extended(self, *sources: Any, **prefixed: Iterable[Any]) -> Self:
         """A launcher that knows more sources."""
-        other = Launcher(self.device, *sources, **prefixed)
-        other._sources = [*self._sources, *other._sources]
+        other = copy.copy(self)
+        other._sources = [*self._sources, *Launcher(self.device, *sources, **prefixed)._sources]
         return other
 
     def __call__(self, kernel: Any, dim: int | tuple[int, int], **given: Any) -> None:
@@ -48,22 +49,20 @@ class Launcher:
 
     def arguments(self, kernel: Any, given: Mapping[str, Any]) -> list[Any]:
         """The arguments of a kernel in its order."""
-        return self._all(kernel.key, [argument.label for argument in kernel.adj.args], given)
-
-    def struct(self, kind: Any, **given: Any) -> Any:
-        """A struct that kernels take as a whole, its members found like arguments."""
-        filled = kind()
-        for label, value in zip(kind.vars, self._all(kind.key, list(kind.vars), given), strict=True):
-            setattr(filled, label, value)
-        return filled
-
-    def _all(self, owner: str, labels: list[str], given: Mapping[str, Any]) -> list[Any]:
+        labels = [argument.label for argument in kernel.adj.args]
         unknown = sorted(set(given) - set(labels))
         if unknown:
-            raise TypeError(f"{owner} has no argument {', '.join(unknown)}; it has: {', '.join(labels)}")
-        return [given[label] if label in given else self._found(owner, label) for label in labels]
+            raise TypeError(f"kernel {kernel.key} has no argument {', '.join(unknown)}; it has: {', '.join(labels)}")
+        return [given[label] if label in given else self._found(f"kernel {kernel.key}", label) for label in labels]
 
-    def _found(self, owner: str, label: str) -> Any:
+    def filled(self, struct: Any, **given: Any) -> Any:
+        """A struct whose fields are found by name, as arguments are."""
+        value = struct()
+        for field in struct.vars:
+            setattr(value, field, given[field] if field in given else self._found(f"struct {struct.key}", field))
+        return value
+
+    def _found(self, wanted_by: str, label: str) -> Any:
         values: list[Any] = []
         name = label.removesuffix("_out")
         for prefix, source in self._sources:
@@ -72,7 +71,7 @@ class Launcher:
                 values.append(value)
         if len(values) != 1:
             what = "is in no source" if not values else "means different things in several sources"
-            raise TypeError(f"{owner}: argument {label!r} {what}; give it by name")
+            raise TypeError(f"{wanted_by}: {label!r} {what}; give it by name")
         return values[0]
 
 

@@ -1,12 +1,14 @@
 """What is saved, hashed and rolled back: arrays that their owner lists by name.
 
 An owner (state, model, contact method) names in `SAVED` all that a continuation needs, and in `CHANGED` the part of it
-that a frame changes on the device. Saving, hashing and the rollback of a failed frame follow from these names.
+that a frame changes on the device. Saving, hashing and the rollback of a failed frame follow from these names. An
+owner made of parts names theirs with a dot: `pairs.margin`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,14 +32,14 @@ class Changed(Protocol):
 
 def saved(owner: Saved, prefix: str = "") -> dict[str, npt.NDArray[Any]]:
     """The saved arrays of an owner, by name, on the host."""
-    values = {name: getattr(owner, name) for name in owner.SAVED}
+    values = {name: attrgetter(name)(owner) for name in owner.SAVED}
     return {prefix + name: value if isinstance(value, np.ndarray) else value.numpy() for name, value in values.items()}
 
 
 def restore(owner: Saved, arrays: Mapping[str, npt.NDArray[Any]], prefix: str = "") -> None:
     """Put back what `saved` gave."""
     for name in owner.SAVED:
-        value = getattr(owner, name)
+        value = attrgetter(name)(owner)
         if isinstance(value, np.ndarray):
             value[...] = arrays[prefix + name]
         else:
@@ -49,16 +51,16 @@ class Rollback:
 
     def __init__(self, owners: Sequence[Changed]) -> None:
         self.owners = list(owners)
-        self._copies = [[wp.clone(getattr(owner, name)) for name in owner.CHANGED] for owner in self.owners]
+        self._copies = [[wp.clone(attrgetter(name)(owner)) for name in owner.CHANGED] for owner in self.owners]
 
     def keep(self) -> None:
         """Copy the arrays."""
         for owner, copies in zip(self.owners, self._copies, strict=True):
             for name, copy in zip(owner.CHANGED, copies, strict=True):
-                wp.copy(copy, getattr(owner, name))
+                wp.copy(copy, attrgetter(name)(owner))
 
     def go_back(self) -> None:
         """Put the copies back."""
         for owner, copies in zip(self.owners, self._copies, strict=True):
             for name, copy in zip(owner.CHANGED, copies, strict=True):
-                wp.copy(getattr(owner, name), copy)
+                wp.copy(attrgetter(name)(owner), copy)
