@@ -2,6 +2,7 @@
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -14,6 +15,7 @@ FRICTION = 0.5  # between two bodies that have none of their own
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """shared_friction, shared_restitution: of a body and a wall. pair_friction, pair_restitution: of two bodies."""
     real = n.real

@@ -6,6 +6,7 @@ of the substep, so the sums are exact to first order in dt. What walls take is a
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -17,6 +18,7 @@ __all__ = ["kernels"]
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """Launched between the evaluation of the forces and the update."""
     real, vec = n.real, n.vec

@@ -2,6 +2,7 @@
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -15,6 +16,7 @@ SLIVER = 0.05
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """Angle and its gradient, and the kernel."""
     real, vec = n.real, n.vec

@@ -2,6 +2,7 @@
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -12,6 +13,7 @@ __all__ = ["kernels"]
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """The gas law, and the kernels that apply it to all bodies."""
     real, vec = n.real, n.vec

@@ -8,6 +8,7 @@ order of threads. The volume is reduced per block; (x - r)·area summed over ver
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -18,6 +19,7 @@ __all__ = ["kernels"]
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """gather_forces: one block per chunk of vertices. collect_bodies: one block per body."""
     real, vec, dim = n.real, n.vec, n.dim

@@ -8,6 +8,7 @@ differences are taken inside the body (r is one of its vertices), so nothing is 
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -17,6 +18,7 @@ __all__ = ["kernels"]
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """Scatter kernel for the face vectors, and the two alternatives of the papers."""
     real, vec, face = n.real, n.vec, n.face

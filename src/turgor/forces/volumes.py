@@ -6,6 +6,7 @@ Each estimate replaces the exact sum in `volume_sum` before the gas law is appli
 import functools
 import math
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -18,6 +19,7 @@ EXACT, BOX, BALL, ELLIPSOID, MONTE_CARLO, SUBDIVISION = range(len(VOLUMES))
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """Kernels in the order they are launched: reset, bounds, reach, probe, estimate."""
     real, vec, face, dim = n.real, n.vec, n.face, n.dim

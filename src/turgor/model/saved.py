@@ -51,16 +51,16 @@ class Rollback:
 
     def __init__(self, owners: Sequence[Changed]) -> None:
         self.owners = list(owners)
-        self._copies = [[wp.clone(getattr(owner, name)) for name in owner.CHANGED] for owner in self.owners]
+        self._copies = [[wp.clone(attrgetter(name)(owner)) for name in owner.CHANGED] for owner in self.owners]
 
     def keep(self) -> None:
         """Copy the arrays."""
         for owner, copies in zip(self.owners, self._copies, strict=True):
             for name, copy in zip(owner.CHANGED, copies, strict=True):
-                wp.copy(copy, getattr(owner, name))
+                wp.copy(copy, attrgetter(name)(owner))
 
     def go_back(self) -> None:
         """Put the copies back."""
         for owner, copies in zip(self.owners, self._copies, strict=True):
             for name, copy in zip(owner.CHANGED, copies, strict=True):
-                wp.copy(getattr(owner, name), copy)
+                wp.copy(attrgetter(name)(owner), copy)

@@ -2,6 +2,7 @@
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -12,6 +13,7 @@ __all__ = ["kernels"]
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """In the order of a substep: pull_glued, carry_glued, place_glued."""
     real, vec, spin_type = n.real, n.vec, n.spin

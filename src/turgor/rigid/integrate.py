@@ -2,6 +2,7 @@
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -15,6 +16,7 @@ JAMMED = 0.1  # share of a movement below which a body counts as jammed
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """In the order of a substep: kick_rigid, move_rigid, place_points; inspect_rigid at the end of a frame."""
     real, vec, spin_type = n.real, n.vec, n.spin

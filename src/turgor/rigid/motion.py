@@ -7,6 +7,7 @@ Bodies are described in their principal axes about the centre of mass (turgor.sh
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -18,37 +19,8 @@ __all__ = ["kernels"]
 SMALL = wp.constant(wp.float64(0.01))
 
 
-# Rotations are composed in double precision whatever the state's: rounded in between, a tumbling box gains or loses
-# energy steadily (3e-4 in 100000 steps); rounded once, when stored, it does not.
-
-
-@wp.func
-def exponential(half: wp.vec3d) -> wp.quatd:
-    """exp of the pure quaternion `half`: the rotation by 2|half| about it."""
-    one = wp.float64(1.0)
-    a2 = wp.dot(half, half)
-    a = wp.sqrt(a2)
-    s = one  # sin(a)/a
-    c = one
-    if a < SMALL:
-        s = one - a2 / wp.float64(6.0) * (one - a2 / wp.float64(20.0) * (one - a2 / wp.float64(42.0)))
-        c = one - a2 / wp.float64(2.0) * (one - a2 / wp.float64(12.0) * (one - a2 / wp.float64(30.0)))
-    else:
-        s = wp.sin(a) / a
-        c = wp.cos(a)
-    return wp.quatd(s * half[0], s * half[1], s * half[2], c)
-
-
-@wp.func
-def about_axis(q: wp.quatd, axis: wp.vec3d, share: wp.float64, angular: wp.vec3d) -> wp.quatd:
-    """Flow of ½ (share/dt) (L·axis)² for dt: a turn about a body axis by share (L·axis); L stays in the world."""
-    if share == wp.float64(0.0):
-        return q
-    along = wp.dot(wp.quat_rotate(q, axis), angular)
-    return q * exponential((wp.float64(0.5) * share * along) * axis)
-
-
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """Device functions. `pose`: type of an orientation, a quaternion (x, y, z, w) or in 2D an angle; `mat`: its matrix.
 
@@ -122,6 +94,32 @@ def kernels(n: Numbers) -> SimpleNamespace:
         def matrix(q: pose) -> mat:
             """Body to world."""
             return wp.quat_to_matrix(q)
+
+        # Rotations are composed in double precision whatever the state's: rounded in between, a tumbling box gains or
+        # loses energy steadily (3e-4 in 100000 steps); rounded once, when stored, it does not.
+        @wp.func
+        def exponential(half: wp.vec3d) -> wp.quatd:
+            """exp of the pure quaternion `half`: the rotation by 2|half| about it."""
+            one = wp.float64(1.0)
+            a2 = wp.dot(half, half)
+            a = wp.sqrt(a2)
+            s = one  # sin(a)/a
+            c = one
+            if a < SMALL:
+                s = one - a2 / wp.float64(6.0) * (one - a2 / wp.float64(20.0) * (one - a2 / wp.float64(42.0)))
+                c = one - a2 / wp.float64(2.0) * (one - a2 / wp.float64(12.0) * (one - a2 / wp.float64(30.0)))
+            else:
+                s = wp.sin(a) / a
+                c = wp.cos(a)
+            return wp.quatd(s * half[0], s * half[1], s * half[2], c)
+
+        @wp.func
+        def about_axis(q: wp.quatd, axis: wp.vec3d, share: wp.float64, angular: wp.vec3d) -> wp.quatd:
+            """Flow of ½ (share/dt) (L·axis)² for dt: a turn about a body axis by share (L·axis); L is constant."""
+            if share == wp.float64(0.0):
+                return q
+            along = wp.dot(wp.quat_rotate(q, axis), angular)
+            return q * exponential((wp.float64(0.5) * share * along) * axis)
 
         @wp.func
         def wide(q: pose) -> wp.quatd:

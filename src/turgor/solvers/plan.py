@@ -2,6 +2,7 @@
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -20,6 +21,7 @@ SIZE_LIMIT = 1.0e6  # a point this many body sizes away from its body has explod
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """begin_frame, then plan_substeps or plan_fixed, again and again; then inspect, notice and end_frame."""
     real, vec = n.real, n.vec

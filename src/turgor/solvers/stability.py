@@ -11,6 +11,7 @@ about to hit a wall), limits the step too, and says after how many substeps the 
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -29,6 +30,7 @@ GROWTH = 0.1  # 1/s: growth of undamped oscillations allowed to schemes that hav
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """bound_hinges, bound_bodies, bound_step: launched in this order."""
     real, vec, dim, spin_type = n.real, n.vec, n.dim, n.spin

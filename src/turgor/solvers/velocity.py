@@ -2,6 +2,7 @@
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -18,6 +19,7 @@ def variant_of(file: str, stages: int, velocity_first: bool, clears: bool, ledge
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger: bool) -> SimpleNamespace:
     """update, meet_walls: for the end of a substep. begin_stage: an intermediate Runge-Kutta stage. total_force.
 

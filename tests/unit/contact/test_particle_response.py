@@ -100,21 +100,21 @@ def test_one_contact_bounces_with_the_restitution(restitution):
     rows = {
         "bodies": [0, 1], "first": [3, 3, 3], "first_weights": [1.0, 0.0, 0.0], "second": face,
         "second_weights": [0.2, 0.3, 0.5], "rigid": -1, "normal": [-1.0, 0.0, 0.0], "gap": 0.0,
-        "thickness": 0.0, "pushed": 0,
+        "thickness": 0.0, "separate": 0,
     }  # fmt: skip
     for name, value in rows.items():
-        array = getattr(contacts.rows, name)
+        array = getattr(contacts.contacts, name)
         table = array.numpy()
         table[0] = value
         array.assign(table)
-    contacts.row_count.fill_(1)
-    counts = contacts.vertex_rows.numpy()
+    contacts.contact_count.fill_(1)
+    counts = contacts.contacts.vertex_contacts.numpy()
     counts[[3, *face]] = 1
-    contacts.vertex_rows.assign(counts)
+    contacts.contacts.vertex_contacts.assign(counts)
     v = np.zeros_like(stage.v)
     v[3] = [1.0, 0.7, 0.0]
     stage.state.v.assign(v)
-    contacts.answer()
+    contacts.resolve()
     after = stage.v
     side = np.array([0.2, 0.3, 0.5]) @ after[face]
     assert (after[3] - side)[0] == pytest.approx(-restitution, abs=1e-12)
@@ -123,7 +123,7 @@ def test_one_contact_bounces_with_the_restitution(restitution):
     inverse = 1.0 / mass[3] + (np.array([0.04, 0.09, 0.25]) / mass[face]).sum()  # the masses of the features
     assert impulse == pytest.approx((1.0 + restitution) / inverse, rel=1e-12)
     assert (after[3] - side)[1] == pytest.approx(0.7 - 0.2 * (1.0 + restitution), abs=1e-12)
-    assert (contacts.vertex_rows.numpy() == 0).all()
+    assert (contacts.contacts.vertex_contacts.numpy() == 0).all()
 
 
 @pytest.mark.req("B11", "B14")
@@ -270,7 +270,7 @@ def test_glued_vertices_do_not_touch_their_own_body():
     stage.contacts.find()
     found = stage.contacts.found()
     glued = int(stage.model.glue.vertex.numpy()[0])
-    assert glued not in stage.contacts.rows.first.numpy()[: len(found["depth"]), 0].tolist()
+    assert glued not in stage.contacts.contacts.first.numpy()[: len(found["depth"]), 0].tolist()
 
 
 # worlds ---------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from turgor.model.saved import Rollback
 
 
 def places(stage):
-    return stage.contacts.place.numpy().copy()
+    return stage.contacts.particle_feature.numpy().copy()
 
 
 def middles(stage):
@@ -89,7 +89,7 @@ def test_too_many_pairs_or_contacts_raise_the_flag_and_grow_makes_room():
     shapes = [(BALL(), {"at": (0.4 * i, 0.0, 0.0)}) for i in range(4)]
     stage = Stage(scene_of(3, *shapes))
     contacts = stage.contacts
-    contacts.pair_room, contacts.row_room = 2, 3
+    contacts.pair_capacity, contacts.contact_capacity = 2, 3
     contacts._buffers()
     before = places(stage)
     rollback = Rollback([contacts])
@@ -109,7 +109,7 @@ def test_too_many_pairs_or_contacts_raise_the_flag_and_grow_makes_room():
             contacts.grow()
     assert contacts.overflow.numpy()[0] == 0
     assert contacts.pair_count.numpy()[0] == 6
-    assert len(contacts.found()["depth"]) == contacts.row_count.numpy()[0] > 3
+    assert len(contacts.found()["depth"]) == contacts.contact_count.numpy()[0] > 3
 
 
 # migration ------------------------------------------------------------------------------------------------------------

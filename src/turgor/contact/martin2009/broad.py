@@ -5,6 +5,7 @@ The box holds all points of the body now and where their velocities take them in
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -14,6 +15,7 @@ __all__ = ["kernels"]
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """In the order they are launched: reset, bounds, pairs."""
     real, vec, dim = n.real, n.vec, n.dim
@@ -21,34 +23,34 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def reset_boxes(
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
+        box_low: wp.array(dtype=vec),
+        box_high: wp.array(dtype=vec),
         pair_count: wp.array(dtype=int),  # (2,) pairs found: soft-soft, soft-rigid
-        row_count: wp.array(dtype=int),  # (1,) contacts found
+        contact_count: wp.array(dtype=int),  # (1,) contacts found
     ):
         b = wp.tid()
         for axis in range(dim):
-            low[b][axis] = huge
-            high[b][axis] = -huge
+            box_low[b][axis] = huge
+            box_high[b][axis] = -huge
         if b < 2:  # there are at least two bodies
             pair_count[b] = 0
-            row_count[0] = 0
+            contact_count[0] = 0
 
     @n.kernel(__name__)
     def find_boxes(
-        x: wp.array(dtype=vec),
-        v: wp.array(dtype=vec),
-        body: wp.array(dtype=int),
+        points: wp.array(dtype=vec),
+        point_v: wp.array(dtype=vec),
+        point_body: wp.array(dtype=int),
         dt: wp.array(dtype=real),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
+        box_low: wp.array(dtype=vec),
+        box_high: wp.array(dtype=vec),
     ):
         i = at(wp.tid())
-        b = at(body[i])
-        now = x[i]
-        soon = now + dt[0] * v[i]
-        wp.atomic_min(low, b, wp.min(now, soon))
-        wp.atomic_max(high, b, wp.max(now, soon))
+        b = at(point_body[i])
+        now = points[i]
+        soon = now + dt[0] * point_v[i]
+        wp.atomic_min(box_low, b, wp.min(now, soon))
+        wp.atomic_max(box_high, b, wp.max(now, soon))
 
     @wp.func
     def spheres_meet(low_a: vec, high_a: vec, low_b: vec, high_b: vec, thickness: real) -> bool:
@@ -60,24 +62,24 @@ def kernels(n: Numbers) -> SimpleNamespace:
     @n.kernel(__name__)
     def find_pairs(
         kind: int,  # 0: soft-soft, 1: soft-rigid
-        pairs: wp.array(dtype=wp.vec2i),  # bodies of each pair, one world
+        pair_bodies: wp.array(dtype=wp.vec2i),  # bodies of each pair, one world
         bodies: int,  # contact bodies per world
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
+        box_low: wp.array(dtype=vec),
+        box_high: wp.array(dtype=vec),
         thickness: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
         found: wp.array(dtype=int),  # world * pairs + pair
         overflow: wp.array(dtype=int),
     ):
         world, p = wp.tid()
-        pair = pairs[p]
+        pair = pair_bodies[p]
         a = world * bodies + pair[0]
         b = world * bodies + pair[1]
-        if not spheres_meet(low[a], high[a], low[b], high[b], thickness[a] + thickness[b]):
+        if not spheres_meet(box_low[a], box_high[a], box_low[b], box_high[b], thickness[a] + thickness[b]):
             return
         slot = wp.atomic_add(pair_count, kind, 1)
         if slot < found.shape[0]:
-            found[slot] = world * pairs.shape[0] + p
+            found[slot] = world * pair_bodies.shape[0] + p
         else:
             overflow[0] = 1
 

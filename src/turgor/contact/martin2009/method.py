@@ -1,7 +1,7 @@
 """Contact by collision particles (Martin 2009, 5): `contact="particles"`.
 
 Spheres find pairs of bodies; particles that have settled on the closest features of two soft bodies find their
-contacts, vertices inside each other those of a soft and a rigid body; impulses and displacements answer them. Pairs of
+contacts, vertices inside each other those of a soft and a rigid body; impulses and displacements resolve them. Pairs of
 rigid bodies belong to the rigid solver. A body does not touch itself, as in the paper.
 """
 
@@ -13,9 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.contact.martin2009 import broad, contacts, particles, records, response, soft_rigid
+from turgor.contact import movers
+from turgor.contact.martin2009 import broad, particles, records, response, soft_rigid, soft_soft
 from turgor.contact.martin2009.placement import ParticleFeatures
 from turgor.contact.method import ContactMethod
+from turgor.kernel.launch import Launcher
+from turgor.kernel.structs import zeros
 from turgor.model.model import Model
 from turgor.model.scratch import Scratch
 from turgor.model.state import State
@@ -24,209 +27,151 @@ from turgor.model.surfaces import Surfaces
 __all__ = ["ParticleContacts"]
 
 ROUNDS = 4  # of impulses in a substep
-PAIRS_PER_BODY = 8  # room at the start
-LANES = (256, 128)  # GPU threads for pairs, and for the elements of a pair
-ROW_LANES = 1 << 14  # GPU threads for contacts
+PAIRS_PER_BODY = 8  # capacity at the start
+PAIR_LANES, ELEMENT_LANES = 256, 128  # GPU threads for pairs, and for the elements of a pair
+CONTACT_LANES = 1 << 14  # GPU threads for contacts
 
 
 class ParticleContacts(ContactMethod):
-    """The method's arrays and launches. `SAVED`: where each particle rests, which the next substep starts from."""
+    """The method's arrays and launches. `SAVED`: the feature of each particle, from which the next substep starts."""
 
-    SAVED: tuple[str, ...] = ("place",)
-    CHANGED: tuple[str, ...] = ("place",)
+    SAVED: tuple[str, ...] = ("particle_feature",)
+    CHANGED: tuple[str, ...] = ("particle_feature",)
 
     def __init__(self, model: Model, state: State, scratch: Scratch, surfaces: Surfaces) -> None:
-        self.model, self.state, self.scratch, self.surfaces = model, state, scratch, surfaces
-        n = model.numbers
-        self.k_spheres, self.k_motion = broad.kernels(n), particles.kernels(n)
-        self.k_tests, self.k_rigid = contacts.kernels(n), soft_rigid.kernels(n)
-        self.k_response, self.k_rows = response.kernels(n), records.kernels(n)
-        gpu = bool(model.device.is_cuda)
-        self.lanes = wp.vec2i(*LANES) if gpu else wp.vec2i(1, 1)
-        self.row_lanes = ROW_LANES if gpu else 1
-        self.scale = wp.ones(model.vertices * model.worlds, dtype=n.real, device=model.device)
-        self._tables()
-        self._bodies()
-        bodies = (surfaces.soft_bodies + surfaces.bodies) * model.worlds
-        self.pair_room = max(64, PAIRS_PER_BODY * bodies)
-        self.row_room = max(1024, 2 * model.vertices * model.worlds)
+        self.model, self.state, self.surfaces = model, state, surfaces
+        n, device, soft, rigid = model.numbers, model.device, model.vertices * model.worlds, model.rigids.total
+        self.k_broad, self.k_particles = broad.kernels(n), particles.kernels(n)
+        self.k_soft, self.k_rigid = soft_soft.kernels(n), soft_rigid.kernels(n)
+        self.k_response = response.kernels(n)
+        gpu = bool(device.is_cuda)
+        self.pair_lanes, self.element_lanes = (PAIR_LANES, ELEMENT_LANES) if gpu else (1, 1)
+        self.contact_lanes = CONTACT_LANES if gpu else 1
+        self.scale = wp.ones(soft, dtype=n.real, device=device)
+        self.features = features = ParticleFeatures(model)
+        self.particle_feature = model.int_array(np.tile(features.places, model.worlds))
+        self.particle_position = self._zeros(features.particles * model.worlds, n.vec)  # m, middle of the feature
+        bodies = surfaces.bodies * model.worlds
+        self.box_low, self.box_high = self._zeros(bodies, n.vec), self._zeros(bodies, n.vec)  # m, of each body
+        self.pair_count = self._zeros(2, wp.int32)  # found: soft-soft, soft-rigid
+        self.contact_count, self.overflow = self._zeros(1, wp.int32), self._zeros(1, wp.int32)
+        self.sums = zeros(self.k_response.Sums, rigid, device, velocity=soft)
+        self.tables = self._tables()
+        rigids = [state.rigid, scratch.rigid, model.rigids]
+        self.launch = Launcher(device, state, scratch, surfaces, self.tables, self, soft=[model], rigid=rigids)
+        self.movers = self.launch.struct(movers.kernels(n).Movers)
+        self.pair_capacity = max(64, PAIRS_PER_BODY * (len(model.parts) * model.worlds + bodies))
+        self.contact_capacity = max(1024, 2 * soft)
         self._buffers()
 
     # arrays ---------------------------------------------------------------------------------------------------------
 
-    def _tables(self) -> None:
-        m = self.model
-        f = self.features = ParticleFeatures(m)
-        self.corners = m.index_array(f.corners, wp.vec3i)
-        self.neighbour_start, self.neighbours = m.int_array(f.neighbour_start), m.int_array(f.neighbours)
-        self.pairs, self.counts = m.index_array(f.pair, wp.vec2i), m.index_array(f.pair_counts, wp.vec2i)
-        self.starts = m.int_array(f.pair_start)
-        self.place = m.int_array(np.tile(f.places, m.worlds))  # feature of each particle
-        self.position = self._zeros(f.particles * m.worlds, m.numbers.vec)  # m, middle of the feature
-
-    def _bodies(self) -> None:
-        m, surfaces, rigids = self.model, self.surfaces, self.model.rigids
-        n = m.numbers
-        mixed = [(a, b) for a in range(surfaces.soft_bodies) for b in range(surfaces.soft_bodies, surfaces.bodies)]
-        self.mixed_count = len(mixed)
-        self.mixed = m.index_array(np.array(mixed, np.int32).reshape(-1, 2), wp.vec2i)
-        hulls = [0] * surfaces.soft_bodies + [int(collider.kind == "hull") for collider in rigids.collision]
-        self.convex = m.int_array(np.tile(hulls, m.worlds))
-        glued = np.full(m.vertices * m.worlds, -1)
-        glued[m.glue.vertex.numpy()] = m.glue.body.numpy()
-        self.glued_to = m.int_array(glued)
-        everything = surfaces.bodies * m.worlds
-        self.low, self.high = self._zeros(everything, n.vec), self._zeros(everything, n.vec)
-        self.vertex_rows = self._zeros(m.vertices * m.worlds, wp.int32)
-        self.rigid_rows = self._zeros(rigids.total, wp.int32)
-        self.change = self._zeros(m.vertices * m.worlds, n.vec)
-        self.momentum, self.moment = self._zeros(rigids.total, n.vec), self._zeros(rigids.total, n.spin)
-        self.pair_count, self.row_count = self._zeros(2, wp.int32), self._zeros(1, wp.int32)
-        self.overflow = self._zeros(1, wp.int32)
-
-    def _buffers(self) -> None:
-        """What may be too small."""
-        pairs = len(self.features.pair) * self.model.worlds
-        room = min(self.pair_room, pairs)
-        self.found_soft = self._zeros(room, wp.int32)  # pairs whose spheres meet
-        self.progress = self._zeros(room, wp.vec2i)  # rounds of particles, and how many moved in the last
-        self.found_mixed = self._zeros(min(self.pair_room, self.mixed_count * self.model.worlds), wp.int32)
-        self.rows = self.k_rows.Rows()
-        self.rows.count, self.rows.overflow = self.row_count, self.overflow
-        self.rows.vertex_rows, self.rows.rigid_rows = self.vertex_rows, self.rigid_rows
-        for name in records.FIELDS:
-            setattr(self.rows, name, self._zeros(self.row_room, self.k_rows.types[name]))
-
     def _zeros(self, size: int, dtype: Any) -> Any:
         return wp.zeros(size, dtype=dtype, device=self.model.device)
 
-    def _movers(self) -> Any:
-        s, w, m, r = self.state, self.scratch, self.model, self.state.rigid
-        movers = self.k_response.Movers()
-        movers.v, movers.move, movers.inverse_mass, movers.change = s.v, w.move, m.inverse_mass, self.change
-        movers.rigid_x, movers.rigid_v, movers.angular, movers.spin = r.x, r.v, r.angular, r.spin
-        movers.rigid_inverse_mass, movers.world_inertia = m.rigids.inverse_mass, w.rigid.world_inertia
-        movers.push_move, movers.push_turn = w.rigid.push_move, w.rigid.push_turn
-        movers.momentum, movers.moment = self.momentum, self.moment
-        return movers
+    def _tables(self) -> dict[str, Any]:
+        """What does not change, by the names that kernels have for it; pairs are those of one world."""
+        m, f, soft = self.model, self.features, len(self.model.parts)
+        mixed = [(a, b) for a in range(soft) for b in range(soft, self.surfaces.bodies)]
+        hulls = [0] * soft + [int(collider.kind == "hull") for collider in m.rigids.collision]
+        glued = np.full(m.vertices * m.worlds, -1)
+        glued[m.glue.vertex.numpy()] = m.glue.body.numpy()
+        return {
+            "corners": m.index_array(f.corners, wp.vec3i),
+            "neighbour_start": m.int_array(f.neighbour_start),
+            "neighbours": m.int_array(f.neighbours),
+            "soft_pairs": m.index_array(f.pair, wp.vec2i),
+            "particle_counts": m.index_array(f.pair_counts, wp.vec2i),
+            "particle_start": m.int_array(f.pair_start),
+            "mixed_pairs": m.index_array(np.array(mixed, np.int32).reshape(-1, 2), wp.vec2i),
+            "convex": m.int_array(np.tile(hulls, m.worlds)),
+            "glued_to": m.int_array(glued),  # rigid body of each soft vertex, or -1
+        }
+
+    def _buffers(self) -> None:
+        """Arrays that may be too small."""
+        worlds, capacity = self.model.worlds, self.pair_capacity
+        soft = min(capacity, len(self.tables["soft_pairs"]) * worlds)
+        self.found_soft = self._zeros(soft, wp.int32)  # pairs whose spheres meet
+        self.progress = self._zeros(soft, wp.vec2i)  # rounds of particles, and how many moved in the last
+        self.found_mixed = self._zeros(min(capacity, len(self.tables["mixed_pairs"]) * worlds), wp.int32)
+        self.contacts = zeros(
+            records.kernels(self.model.numbers).Contacts, self.contact_capacity, self.model.device,
+            count=self.contact_count, overflow=self.overflow, vertex_contacts=len(self.state.v),
+            rigid_contacts=self.model.rigids.total,
+        )  # fmt: skip
 
     def grow(self) -> None:
         """Larger buffers, after `overflow`."""
-        self.pair_room = max(2 * self.pair_room, int(self.pair_count.numpy().max()))
-        self.row_room = max(2 * self.row_room, int(self.row_count.numpy()[0]))
+        self.pair_capacity = max(2 * self.pair_capacity, int(self.pair_count.numpy().max()))
+        self.contact_capacity = max(2 * self.contact_capacity, int(self.contact_count.numpy()[0]))
         self.overflow.zero_()
         self._buffers()
 
-    @property
-    def capacity(self) -> str:
-        """The room there is, in words."""
-        return f"{self.pair_room} pairs of bodies and {self.row_room} contacts"
-
-    # launches -------------------------------------------------------------------------------------------------------
+    # stages ---------------------------------------------------------------------------------------------------------
 
     def find(self) -> None:
-        """Contacts of this substep, found and answered at once."""
+        """Contacts of this substep, found and resolved at once."""
         if self.model.vertices == 0 or self.surfaces.bodies < 2:
             return
         self.find_pairs()
-        if len(self.features.pair):
+        if len(self.tables["soft_pairs"]):
             self.move_particles()
         self.find_contacts()
-        wp.capture_if(self.row_count, self.answer)
-
-    def _launch(self, kernel: Any, dim: Any, *inputs: Any) -> None:
-        wp.launch(kernel, dim=dim, inputs=list(inputs), device=self.model.device)
+        wp.capture_if(self.contact_count, self.resolve)
 
     def find_pairs(self) -> None:
         """Pairs of bodies whose spheres meet."""
-        s, k, surfaces, worlds = self.state, self.k_spheres, self.surfaces, self.model.worlds
-        self._launch(k.reset_boxes, surfaces.bodies * worlds, self.low, self.high, self.pair_count, self.row_count)
-        self._launch(
-            k.find_boxes,
-            surfaces.point_count,
-            s.points,
-            s.point_v,
-            surfaces.point_body,
-            self.scratch.dt,
-            self.low,
-            self.high,
-        )
-        for kind, pairs, found in ((0, self.pairs, self.found_soft), (1, self.mixed, self.found_mixed)):
+        launch, k, points, worlds = self.launch, self.k_broad, self.state.points, self.model.worlds
+        launch(k.reset_boxes, len(self.box_low))
+        launch(k.find_boxes, len(points), points=points)
+        for kind, name, found in ((0, "soft_pairs", self.found_soft), (1, "mixed_pairs", self.found_mixed)):
+            pairs = self.tables[name]
             if len(pairs):
-                self._launch(
-                    k.find_pairs, (worlds, len(pairs)), kind, pairs, surfaces.bodies, self.low, self.high,
-                    surfaces.thickness, self.pair_count, found, self.overflow,
-                )  # fmt: skip
+                launch(k.find_pairs, (worlds, len(pairs)), kind=kind, pair_bodies=pairs, found=found)
 
     def move_particles(self) -> None:
         """Rounds until the particles of each pair have settled."""
-        m, k, lanes = self.model, self.k_motion, self.lanes
-        self._launch(
-            k.place_particles, tuple(lanes), lanes, self.pair_count, self.found_soft, self.starts, self.corners,
-            m.vertices, self.state.points, self.place, self.position,
-        )  # fmt: skip
-        wp.launch_tiled(
-            k.move_particles, dim=[lanes[0]], block_dim=particles.BLOCK, device=m.device,
-            inputs=[
-                lanes[0], self.pair_count, self.found_soft, self.pairs, self.counts, self.starts, self.corners,
-                self.neighbour_start, self.neighbours, m.vertices, self.surfaces.bodies, self.surfaces.edge_size,
-                self.state.points, self.place, self.position, self.progress,
-            ],
-        )  # fmt: skip
+        launch, k, points = self.launch, self.k_particles, self.state.points
+        launch(k.place_particles, (self.pair_lanes, self.element_lanes), points=points)
+        launch.blocks(k.move_particles, self.pair_lanes, particles.BLOCK, points=points)
 
     def find_contacts(self) -> None:
         """Feature tests of soft pairs, vertices inside of mixed ones."""
-        s, w, m, surfaces, rigids = self.state, self.scratch, self.model, self.surfaces, self.state.rigid
-        if len(self.features.pair):
-            self._launch(
-                self.k_tests.test_particles, tuple(self.lanes), self.lanes, self.pair_count, self.found_soft,
-                self.pairs, self.counts, self.starts, self.corners, self.neighbour_start, self.neighbours, m.vertices,
-                surfaces.bodies, surfaces.thickness, surfaces.edge_size, surfaces.closed, self.place, self.position,
-                surfaces.face_start, surfaces.faces, s.points, w.move, self.rows,
-            )  # fmt: skip
-        if self.mixed_count:
-            for kernel, inside in (
-                (self.k_rigid.test_soft_vertices, self.convex),
-                (self.k_rigid.test_rigid_vertices, surfaces.closed),
-            ):
-                self._launch(
-                    kernel, tuple(self.lanes), self.lanes, self.pair_count, self.found_mixed, self.mixed,
-                    surfaces.bodies, w.dt, self.low, self.high, surfaces.thickness, inside, surfaces.rigid_index,
-                    surfaces.point_start, surfaces.point_end, surfaces.face_start, surfaces.faces, self.glued_to,
-                    s.points, w.move, rigids.x, rigids.v, rigids.spin, self.rows,
-                )  # fmt: skip
+        launch, points, grid = self.launch, self.state.points, (self.pair_lanes, self.element_lanes)
+        if len(self.tables["soft_pairs"]):
+            launch(self.k_soft.test_particles, grid, points=points)
+        if len(self.tables["mixed_pairs"]):
+            launch(self.k_rigid.test_soft_vertices, grid, points=points)
+            launch(self.k_rigid.test_rigid_vertices, grid, points=points)
 
-    def answer(self) -> None:
+    def resolve(self) -> None:
         """Impulses in rounds, then displacements."""
-        m, s, k, surfaces, rigids = self.model, self.scratch, self.k_response, self.surfaces, self.model.rigids
-        movers = self._movers()
-        everything = max(m.vertices * m.worlds, rigids.total)
+        launch, k = self.launch, self.k_response
+        everything = max(len(self.state.v), self.model.rigids.total)
         for turn in range(ROUNDS):
-            self._launch(
-                k.add_impulses, self.row_lanes, self.row_lanes, int(turn == 0), self.rows, movers, surfaces.soft_index,
-                surfaces.rigid_index, m.friction, rigids.friction, m.restitution, rigids.restitution,
-            )  # fmt: skip
-            self._launch(k.apply_impulses, everything, s.dt, self.rows, movers)
-        self._launch(k.add_pushes, self.row_lanes, self.row_lanes, s.dt, self.rows, movers)
-        self._launch(k.apply_pushes, everything, self.rows, movers)
+            launch(k.add_impulses, self.contact_lanes, first_round=int(turn == 0))
+            launch(k.apply_impulses, everything)
+        launch(k.add_pushes, self.contact_lanes)
+        launch(k.apply_pushes, everything)
 
     # results --------------------------------------------------------------------------------------------------------
 
     def found(self) -> dict[str, npt.NDArray[Any]]:
         """Contacts of the last substep: pair, point (m), normal from second to first, depth (m), impulse (N s)."""
-        count = min(int(self.row_count.numpy()[0]), self.row_room)
-        rows = self.rows
-        depth = rows.thickness.numpy()[:count] - rows.gap.numpy()[:count]
+        count = min(int(self.contact_count.numpy()[0]), self.contact_capacity)
+        contacts = self.contacts
+        depth = contacts.thickness.numpy()[:count] - contacts.gap.numpy()[:count]
         return {
-            "pair": rows.bodies.numpy()[:count],
-            "point": rows.point.numpy()[:count].astype(float),
-            "normal": rows.normal.numpy()[:count].astype(float),
+            "pair": contacts.bodies.numpy()[:count],
+            "point": contacts.point.numpy()[:count].astype(float),
+            "normal": contacts.normal.numpy()[:count].astype(float),
             "depth": depth.astype(float),
-            "impulse": rows.impulse.numpy()[:count].astype(float),
+            "impulse": contacts.impulse.numpy()[:count].astype(float),
         }
 
     def particles(self) -> dict[str, npt.NDArray[Any]]:
-        """Particles of the pairs whose spheres met in the last substep: position (m), owner and other body (B19)."""
+        """Particles of the pairs whose spheres met in the last substep: position (m), owner and other body."""
         f = self.features
         active = min(int(self.pair_count.numpy()[0]), len(self.found_soft))
         numbers, owners, others = [], [], []
@@ -239,7 +184,8 @@ class ParticleContacts(ContactMethod):
             others.append(np.repeat([second, first], counts))
         empty = np.zeros(0, np.int64)
         return {
-            "position": self.position.numpy()[np.concatenate([*numbers, empty])].astype(float) + self.model.anchor,
+            "position": self.particle_position.numpy()[np.concatenate([*numbers, empty])].astype(float)
+            + self.model.anchor,
             "owner": np.concatenate([*owners, empty]),
             "other": np.concatenate([*others, empty]),
         }

@@ -11,6 +11,7 @@ of an edge: two particles of touching bodies would never let go of each other ag
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -26,6 +27,7 @@ BLOCK = 32  # GPU threads for a pair: each tries a neighbour
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """`place_particles` where their features are now, then `move_particles`."""
     real, vec = n.real, n.vec
@@ -48,24 +50,25 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def place_particles(
-        lanes: wp.vec2i,  # the grid: a thread takes every so manieth pair and particle
+        pair_lanes: int,  # threads of the grid: thread t takes the pairs t, t + pair_lanes ..., as for elements
+        element_lanes: int,
         pair_count: wp.array(dtype=int),
-        found: wp.array(dtype=int),  # pairs whose spheres meet
-        starts: wp.array(dtype=int),  # first particle of each pair, one world; one more at the end
+        found_soft: wp.array(dtype=int),  # pairs whose spheres meet
+        particle_start: wp.array(dtype=int),  # first particle of each pair, one world; one more at the end
         corners: wp.array(dtype=wp.vec3i),
-        points_per_world: int,
-        x: wp.array(dtype=vec),
-        place: wp.array(dtype=int),
-        position: wp.array(dtype=vec),
+        soft_points: int,
+        points: wp.array(dtype=vec),
+        particle_feature: wp.array(dtype=int),
+        particle_position: wp.array(dtype=vec),
     ):
         row, column = wp.tid()
-        pairs = starts.shape[0] - 1
-        for slot in range(row, wp.min(pair_count[0], found.shape[0]), lanes[0]):
-            world = found[slot] // pairs
-            p = found[slot] % pairs
-            base = world * starts[pairs]
-            for i in range(base + starts[p] + column, base + starts[p + 1], lanes[1]):
-                position[at(i)] = middle(corners[at(place[at(i)])], world * points_per_world, x)
+        pairs = particle_start.shape[0] - 1
+        for slot in range(row, wp.min(pair_count[0], found_soft.shape[0]), pair_lanes):
+            world = found_soft[slot] // pairs
+            p = found_soft[slot] % pairs
+            base = world * particle_start[pairs]
+            for i in range(base + particle_start[p] + column, base + particle_start[p + 1], element_lanes):
+                particle_position[at(i)] = middle(corners[at(particle_feature[at(i)])], world * soft_points, points)
 
     @wp.func
     def cost(
@@ -98,34 +101,34 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def move_particles(
-        lanes: int,
+        pair_lanes: int,
         pair_count: wp.array(dtype=int),
-        found: wp.array(dtype=int),
-        pairs_bodies: wp.array(dtype=wp.vec2i),
-        counts: wp.array(dtype=wp.vec2i),  # particles on the first and on the second body
-        starts: wp.array(dtype=int),
+        found_soft: wp.array(dtype=int),
+        soft_pairs: wp.array(dtype=wp.vec2i),
+        particle_counts: wp.array(dtype=wp.vec2i),  # particles on the first and on the second body
+        particle_start: wp.array(dtype=int),
         corners: wp.array(dtype=wp.vec3i),
         neighbour_start: wp.array(dtype=int),
         neighbours: wp.array(dtype=int),
-        points_per_world: int,
+        soft_points: int,
         bodies: int,
         edge_size: wp.array(dtype=real),
-        x: wp.array(dtype=vec),
-        place: wp.array(dtype=int),
-        position: wp.array(dtype=vec),
+        points: wp.array(dtype=vec),
+        particle_feature: wp.array(dtype=int),
+        particle_position: wp.array(dtype=vec),
         progress: wp.array(dtype=wp.vec2i),  # rounds made, and particles that moved in the last one
     ):
         """One block per pair. All its threads reach the same decision and write it: none has to wait for another."""
         row, thread = wp.tid()
         width = wp.block_dim()
-        pairs = starts.shape[0] - 1
-        for slot in range(row, wp.min(pair_count[0], found.shape[0]), lanes):
-            world = found[slot] // pairs
-            p = found[slot] % pairs
-            first = world * starts[pairs] + starts[p]
-            last = first + counts[p][0] + counts[p][1]
-            edge_a = edge_size[world * bodies + pairs_bodies[p][0]]
-            edge_b = edge_size[world * bodies + pairs_bodies[p][1]]
+        pairs = particle_start.shape[0] - 1
+        for slot in range(row, wp.min(pair_count[0], found_soft.shape[0]), pair_lanes):
+            world = found_soft[slot] // pairs
+            p = found_soft[slot] % pairs
+            first = world * particle_start[pairs] + particle_start[p]
+            last = first + particle_counts[p][0] + particle_counts[p][1]
+            edge_a = edge_size[world * bodies + soft_pairs[p][0]]
+            edge_b = edge_size[world * bodies + soft_pairs[p][1]]
             near = core * wp.max(edge_a, edge_b)
             rounds = wp.int32(0)
             moved = wp.int32(still)
@@ -133,22 +136,33 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 moved = wp.int32(0)
                 for i in range(first, last):
                     own_first = first
-                    own_last = first + counts[p][0]
+                    own_last = first + particle_counts[p][0]
                     if i >= own_last:
                         own_first = own_last
                         own_last = last
-                    here = place[at(i)]
+                    here = particle_feature[at(i)]
                     around = neighbour_start[at(here)]
                     # 0: stay; c > 0: go to the neighbour before c
                     choice = wp.int32(0)
                     least = real(1.0e30)
                     for c in range(thread, neighbour_start[at(here + 1)] - around + 1, width):
                         there = here
-                        spot = position[at(i)]
+                        spot = particle_position[at(i)]
                         if c > 0:
                             there = neighbours[at(around + c - 1)]
-                            spot = middle(corners[at(there)], world * points_per_world, x)
-                        price = cost(spot, there, i, first, own_first, own_last, last, near * near, place, position)
+                            spot = middle(corners[at(there)], world * soft_points, points)
+                        price = cost(
+                            spot,
+                            there,
+                            i,
+                            first,
+                            own_first,
+                            own_last,
+                            last,
+                            near * near,
+                            particle_feature,
+                            particle_position,
+                        )
                         if price < least:
                             least = price
                             choice = c
@@ -158,8 +172,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     choice = wp.tile_extract(wp.tile_min(wp.tile(choice)), 0)
                     if choice > 0:
                         there = neighbours[at(around + choice - 1)]
-                        place[at(i)] = there
-                        position[at(i)] = middle(corners[at(there)], world * points_per_world, x)
+                        particle_feature[at(i)] = there
+                        particle_position[at(i)] = middle(corners[at(there)], world * soft_points, points)
                         moved += 1
                 rounds += 1
             progress[slot] = wp.vec2i(rounds, moved)

@@ -56,7 +56,6 @@ class ParticleFeatures:
         self.pair_counts = np.array([(counts[a], counts[b]) for a, b in pairs], np.int32).reshape(-1, 2)
         self.pair_start = np.concatenate([[0], np.cumsum(self.pair_counts.sum(axis=1))]).astype(np.int32)
         self.particles = int(self.pair_start[-1])
-        self.most_particles = int(self.pair_counts.max(initial=0))
         places = [self._spread(number, pair) for number, pair in enumerate(pairs)]
         self.places = np.concatenate([*places, np.zeros(0)]).astype(np.int32)  # feature of each particle
 

@@ -8,6 +8,7 @@ with a large skin, and a mesh collider has two sides and no inside: their closes
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -20,12 +21,13 @@ __all__ = ["kernels"]
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """The kernels `test_soft_vertices` and `test_rigid_vertices`, and the device function `is_inside`."""
     real, vec, face, spin_type, dim = n.real, n.vec, n.face, n.spin, n.dim
     swing = impulse.kernels(n).swing
-    near, rows_of = closest.kernels(n), records.kernels(n)
-    Rows, add_row, weights_type = rows_of.Rows, rows_of.add_row, rows_of.weights
+    near, table = closest.kernels(n), records.kernels(n)
+    Contacts, add_contact, weights_type = table.Contacts, table.add_contact, table.weights
     size, unit = near.size, near.unit
     zero = wp.constant(real(0.0))
     one = wp.constant(real(1.0))
@@ -161,14 +163,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def test_soft_vertices(
-        lanes: wp.vec2i,
+        pair_lanes: int,
+        element_lanes: int,
         pair_count: wp.array(dtype=int),
-        found: wp.array(dtype=int),
-        pairs_bodies: wp.array(dtype=wp.vec2i),  # soft, rigid
+        found_mixed: wp.array(dtype=int),
+        mixed_pairs: wp.array(dtype=wp.vec2i),  # soft, rigid
         bodies: int,
         dt: wp.array(dtype=real),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
+        box_low: wp.array(dtype=vec),
+        box_high: wp.array(dtype=vec),
         thickness: wp.array(dtype=real),
         convex: wp.array(dtype=int),  # 1: a hull with an inside
         rigid_index: wp.array(dtype=int),
@@ -177,57 +180,58 @@ def kernels(n: Numbers) -> SimpleNamespace:
         face_start: wp.array(dtype=int),
         faces: wp.array(dtype=face),
         glued_to: wp.array(dtype=int),  # rigid body of each soft vertex, or -1
-        x: wp.array(dtype=vec),  # all points
+        points: wp.array(dtype=vec),  # all points
         move: wp.array(dtype=vec),
         rigid_x: wp.array(dtype=vec),
         rigid_v: wp.array(dtype=vec),
-        spin: wp.array(dtype=spin_type),
-        rows: Rows,
+        rigid_spin: wp.array(dtype=spin_type),
+        contacts: Contacts,
     ):
         """Each soft vertex against a rigid body."""
         row, column = wp.tid()
-        pairs = pairs_bodies.shape[0]
-        for slot in range(row, wp.min(pair_count[1], found.shape[0]), lanes[0]):
-            world = found[slot] // pairs
-            pair = pairs_bodies[found[slot] % pairs]
+        pairs = mixed_pairs.shape[0]
+        for slot in range(row, wp.min(pair_count[1], found_mixed.shape[0]), pair_lanes):
+            world = found_mixed[slot] // pairs
+            pair = mixed_pairs[found_mixed[slot] % pairs]
             soft = world * bodies + pair[0]
             rigid = world * bodies + pair[1]
             body = rigid_index[rigid]
             thick = thickness[soft] + thickness[rigid]
             first = face_start[rigid]
             last = face_start[rigid + 1]
-            for i in range(point_start[soft] + column, point_end[soft], lanes[1]):
-                p = x[at(i)]
-                relative = move[at(i)] - dt[0] * (rigid_v[body] + swing(spin[body], p - rigid_x[body]))
+            for i in range(point_start[soft] + column, point_end[soft], element_lanes):
+                p = points[at(i)]
+                relative = move[at(i)] - dt[0] * (rigid_v[body] + swing(rigid_spin[body], p - rigid_x[body]))
                 reach = thick + wp.length(relative)
-                if in_box(p, low[rigid], high[rigid], reach) and glued_to[at(i)] != body:
+                if in_box(p, box_low[rigid], box_high[rigid], reach) and glued_to[at(i)] != body:
                     normal = vec()
                     gap = real(1.0e30)
                     if convex[rigid] == 1:
-                        normal, gap = from_hull(p, reach, first, last, faces, x)
+                        normal, gap = from_hull(p, reach, first, last, faces, points)
                     else:
-                        k, _weights, arm, distance = closest_face(p, first, last, faces, x)
+                        k, _weights, arm, distance = closest_face(p, first, last, faces, points)
                         normal = unit(arm)
                         gap = distance
                         if wp.length_sq(normal) == zero:
-                            normal = face_normal(faces[at(k)], x)
+                            normal = face_normal(faces[at(k)], points)
                     soon = gap + wp.dot(relative, normal)
                     if soon < thick and gap <= reach and wp.length_sq(normal) > zero:
-                        add_row(
-                            rows, wp.vec2i(soft, rigid), wp.vec3i(i, i, i), weights_type(one, zero, zero),
+                        add_contact(
+                            contacts, wp.vec2i(soft, rigid), wp.vec3i(i, i, i), weights_type(one, zero, zero),
                             wp.vec3i(0, 0, 0), weights_type(), body, p - gap * normal, normal, gap, thick, 1,
                         )  # fmt: skip
 
     @n.kernel(__name__)
     def test_rigid_vertices(
-        lanes: wp.vec2i,
+        pair_lanes: int,
+        element_lanes: int,
         pair_count: wp.array(dtype=int),
-        found: wp.array(dtype=int),
-        pairs_bodies: wp.array(dtype=wp.vec2i),
+        found_mixed: wp.array(dtype=int),
+        mixed_pairs: wp.array(dtype=wp.vec2i),
         bodies: int,
         dt: wp.array(dtype=real),
-        low: wp.array(dtype=vec),
-        high: wp.array(dtype=vec),
+        box_low: wp.array(dtype=vec),
+        box_high: wp.array(dtype=vec),
         thickness: wp.array(dtype=real),
         closed: wp.array(dtype=int),
         rigid_index: wp.array(dtype=int),
@@ -236,30 +240,30 @@ def kernels(n: Numbers) -> SimpleNamespace:
         face_start: wp.array(dtype=int),
         faces: wp.array(dtype=face),
         glued_to: wp.array(dtype=int),
-        x: wp.array(dtype=vec),
+        points: wp.array(dtype=vec),
         move: wp.array(dtype=vec),
         rigid_x: wp.array(dtype=vec),
         rigid_v: wp.array(dtype=vec),
-        spin: wp.array(dtype=spin_type),
-        rows: Rows,
+        rigid_spin: wp.array(dtype=spin_type),
+        contacts: Contacts,
     ):
         """Each collision point of a rigid body against the faces of a soft body."""
         row, column = wp.tid()
-        pairs = pairs_bodies.shape[0]
-        for slot in range(row, wp.min(pair_count[1], found.shape[0]), lanes[0]):
-            world = found[slot] // pairs
-            pair = pairs_bodies[found[slot] % pairs]
+        pairs = mixed_pairs.shape[0]
+        for slot in range(row, wp.min(pair_count[1], found_mixed.shape[0]), pair_lanes):
+            world = found_mixed[slot] // pairs
+            pair = mixed_pairs[found_mixed[slot] % pairs]
             soft = world * bodies + pair[0]
             rigid = world * bodies + pair[1]
             body = rigid_index[rigid]
             thick = thickness[soft] + thickness[rigid]
             first = face_start[soft]
             last = face_start[soft + 1]
-            for i in range(point_start[rigid] + column, point_end[rigid], lanes[1]):
-                p = x[at(i)]
-                coming = dt[0] * (rigid_v[body] + swing(spin[body], p - rigid_x[body]))
-                if in_box(p, low[soft], high[soft], thick + wp.length(coming)):
-                    k, weights, arm, distance = closest_face(p, first, last, faces, x)
+            for i in range(point_start[rigid] + column, point_end[rigid], element_lanes):
+                p = points[at(i)]
+                coming = dt[0] * (rigid_v[body] + swing(rigid_spin[body], p - rigid_x[body]))
+                if in_box(p, box_low[soft], box_high[soft], thick + wp.length(coming)):
+                    k, weights, arm, distance = closest_face(p, first, last, faces, points)
                     f = corners_of(faces[at(k)])
                     relative = coming
                     glued = wp.bool(False)
@@ -270,14 +274,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     normal = unit(arm)  # from the soft face to the rigid point
                     gap = distance
                     if wp.length_sq(normal) == zero:
-                        normal = face_normal(faces[at(k)], x)
-                    elif has_inside(closed[soft], p, first, last, faces, x):
+                        normal = face_normal(faces[at(k)], points)
+                    elif has_inside(closed[soft], p, first, last, faces, points):
                         normal = -normal
                         gap = -distance
                     near_enough = gap + wp.dot(relative, normal) < thick and gap <= thick + wp.length(relative)
                     if near_enough and not glued:
-                        add_row(
-                            rows, wp.vec2i(soft, rigid), f, weights, wp.vec3i(0, 0, 0), weights_type(),
+                        add_contact(
+                            contacts, wp.vec2i(soft, rigid), f, weights, wp.vec3i(0, 0, 0), weights_type(),
                             body, p, -normal, gap, thick, 1,
                         )  # fmt: skip
 

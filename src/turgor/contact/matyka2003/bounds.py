@@ -2,6 +2,7 @@
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -13,8 +14,9 @@ __all__ = ["kernels"]
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """Structs and kernels: `Bodies` does not change; `Objects` is made by `measure` in each substep."""
+    """Structs and kernels: `Bodies` does not change; `measure` renews `Objects` in each substep."""
     real, vec, dim, spin_type = n.real, n.vec, n.dim, n.spin
     turning = motion.kernels(n)
     pose, rotate, turned = turning.pose, turning.rotate, turning.turned
@@ -25,33 +27,40 @@ def kernels(n: Numbers) -> SimpleNamespace:
     class Bodies:
         """The contact bodies of all worlds."""
 
-        start: wp.array(dtype=int)  # points
-        end: wp.array(dtype=int)
-        rigid: wp.array(dtype=int)  # flat index, -1: soft
-        soft: wp.array(dtype=int)  # flat index, -1: rigid
-        first: wp.array(dtype=int)  # contact bodies of its world
-        last: wp.array(dtype=int)
+        point_start: wp.array(dtype=int)
+        point_end: wp.array(dtype=int)
+        rigid_index: wp.array(dtype=int)  # flat, -1: soft
+        soft_index: wp.array(dtype=int)  # flat, -1: rigid
+        world_first: wp.array(dtype=int)  # contact bodies of its world
+        world_last: wp.array(dtype=int)
         closed: wp.array(dtype=int)
         shape: wp.array(dtype=int)  # BOX, BALL, ELLIPSOID
         margin: wp.array(dtype=real)  # m: added to a sheet, which has no thickness of its own
         local_centre: wp.array(dtype=vec)  # m, of a rigid body's object, principal axes
         local_half: wp.array(dtype=vec)  # m
-        stranger_start: wp.array(dtype=int)  # bodies it is glued to, which it does not touch
-        stranger: wp.array(dtype=int)
+        excluded_start: wp.array(dtype=int)  # bodies it is glued to, which it does not touch
+        excluded: wp.array(dtype=int)
 
     @wp.struct
     class Objects:
-        """The bounding objects, one per contact body, and the motion of the body as a whole."""
+        """The bounding objects, one per contact body, and the mean motion of the body."""
 
         centre: wp.array(dtype=vec)  # m
         half: wp.array(dtype=vec)  # m
-        frame: wp.array(dtype=pose)  # of a rigid body; soft ones are along the world's axes
-        low: wp.array(dtype=vec)  # m: box around the object's way
+        orientation: wp.array(dtype=pose)  # of a rigid body; soft ones are along the world's axes
+        low: wp.array(dtype=vec)  # m: box around the path of the object
         high: wp.array(dtype=vec)
-        points_low: wp.array(dtype=vec)  # m: box around the points' ways
-        points_high: wp.array(dtype=vec)
+        path_low: wp.array(dtype=vec)  # m: box around the paths of the points
+        path_high: wp.array(dtype=vec)
         velocity: wp.array(dtype=vec)  # m/s, of a soft body's free points, weighted with their masses
         inverse_mass: wp.array(dtype=real)  # 1/kg, of all its free points; 0: nothing moves it
+
+    @wp.struct
+    class Drift:
+        """What contact does to all points of a soft body alike."""
+
+        shift: wp.array(dtype=vec)  # m
+        velocity: wp.array(dtype=vec)  # m/s
 
     @wp.func
     def least(p: vec) -> vec:
@@ -85,57 +94,56 @@ def kernels(n: Numbers) -> SimpleNamespace:
         bodies: Bodies,
         dt: wp.array(dtype=real),
         points: wp.array(dtype=vec),
-        v: wp.array(dtype=vec),
+        point_v: wp.array(dtype=vec),
         move: wp.array(dtype=vec),  # of the soft points
-        inverse_mass: wp.array(dtype=real),
+        soft_inverse_mass: wp.array(dtype=real),
         rigid_x: wp.array(dtype=vec),
         rigid_v: wp.array(dtype=vec),
         rigid_q: wp.array(dtype=pose),
         rigid_spin: wp.array(dtype=spin_type),
         rigid_inverse_mass: wp.array(dtype=real),
         objects: Objects,
-        drift: wp.array(dtype=vec),
-        kick: wp.array(dtype=vec),
+        drift: Drift,
     ):
         """One block per body: the object that holds all its points at the end of the substep."""
         b, lane = wp.tid()
         h = dt[0]
-        r = bodies.rigid[b]
-        start = bodies.start[b]
-        end = bodies.end[b]
+        r = bodies.rigid_index[b]
+        start = bodies.point_start[b]
+        end = bodies.point_end[b]
         low = vec()
-        low_way = vec()
+        path_low = vec()
         high = vec()  # negative, so that all are minima
-        high_way = vec()
+        path_high = vec()
         for axis in range(dim):
             low[axis] = huge
-            low_way[axis] = huge
+            path_low[axis] = huge
             high[axis] = huge
-            high_way[axis] = huge
+            path_high[axis] = huge
         momentum = vec()
-        plain = vec()
+        velocity_sum = vec()
         mass = real(0.0)
         for p in range(start + lane, end, wp.block_dim()):
             i = at(p)
             here = points[i]
-            there = here + h * v[i]
+            there = here + h * point_v[i]
             if r < 0:
                 there = here + move[i]
-                plain += v[i]
-                if inverse_mass[i] > real(0.0):
-                    own = real(1.0) / inverse_mass[i]
+                velocity_sum += point_v[i]
+                if soft_inverse_mass[i] > real(0.0):
+                    own = real(1.0) / soft_inverse_mass[i]
                     mass += own
-                    momentum += own * v[i]
+                    momentum += own * point_v[i]
             low = wp.min(low, there)
             high = wp.min(high, -there)
-            low_way = wp.min(low_way, here)
-            high_way = wp.min(high_way, -here)
+            path_low = wp.min(path_low, here)
+            path_high = wp.min(path_high, -here)
         low = least(low)
         high = -least(high)
-        low_way = wp.min(least(low_way), low)
-        high_way = wp.max(-least(high_way), high)
+        path_low = wp.min(least(path_low), low)
+        path_high = wp.max(-least(path_high), high)
         momentum = total(momentum)
-        plain = total(plain)
+        velocity_sum = total(velocity_sum)
         all_mass = wp.tile_sum(wp.tile(mass))
         centre = real(0.5) * (low + high)
         half = real(0.5) * (high - low)
@@ -153,7 +161,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 reach = wp.max(reach, wp.length(wp.cw_div(points[i] + move[i] - centre, half)))
         growth = wp.tile_max(wp.tile(reach))
         if lane == 0:
-            speed = plain / real(wp.max(end - start, 1))
+            speed = velocity_sum / real(wp.max(end - start, 1))
             inverse = real(0.0)
             reach_world = half
             if r >= 0:
@@ -162,7 +170,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 half = bodies.local_half[b]
                 speed = rigid_v[r]
                 inverse = rigid_inverse_mass[r]
-                objects.frame[b] = q
+                objects.orientation[b] = q
                 reach_world = axis_reach(q, half)
             else:
                 if bodies.shape[b] == wp.static(BOX):
@@ -179,41 +187,40 @@ def kernels(n: Numbers) -> SimpleNamespace:
             objects.half[b] = half
             objects.low[b] = wp.min(centre, centre - back) - reach_world
             objects.high[b] = wp.max(centre, centre - back) + reach_world
-            objects.points_low[b] = low_way
-            objects.points_high[b] = high_way
+            objects.path_low[b] = path_low
+            objects.path_high[b] = path_high
             objects.velocity[b] = speed
             objects.inverse_mass[b] = inverse
-            drift[b] = vec()
-            kick[b] = vec()
+            drift.shift[b] = vec()
+            drift.velocity[b] = vec()
 
     @n.kernel(__name__)
     def find_pairs(
         bodies: Bodies,
         objects: Objects,
-        capacity: int,
         pair: wp.array(dtype=wp.vec2i),
         pair_count: wp.array(dtype=int),
         overflow: wp.array(dtype=int),
     ):
         """(a, b): points of a may meet the object of b, because their boxes do."""
         a = wp.tid()
-        low = objects.points_low[a]
-        high = objects.points_high[a]
-        for c in range(bodies.first[a], bodies.last[a]):
+        low = objects.path_low[a]
+        high = objects.path_high[a]
+        for c in range(bodies.world_first[a], bodies.world_last[a]):
             b = at(c)
             meets = b != a
             for axis in range(dim):
                 if low[axis] > objects.high[b][axis] or high[axis] < objects.low[b][axis]:
                     meets = False
-            if meets and (bodies.rigid[a] < 0 or bodies.rigid[b] < 0):
-                for s in range(bodies.stranger_start[a], bodies.stranger_start[a + 1]):
-                    if bodies.stranger[s] == b:
+            if meets and (bodies.rigid_index[a] < 0 or bodies.rigid_index[b] < 0):
+                for s in range(bodies.excluded_start[a], bodies.excluded_start[a + 1]):
+                    if bodies.excluded[s] == b:
                         meets = False
                 if meets and (objects.inverse_mass[a] > real(0.0) or objects.inverse_mass[b] > real(0.0)):
                     slot = wp.atomic_add(pair_count, 0, 1)
-                    if slot < capacity:
+                    if slot < pair.shape[0]:
                         pair[at(slot)] = wp.vec2i(a, b)
                     else:
                         overflow[0] = 1
 
-    return SimpleNamespace(Bodies=Bodies, Objects=Objects, measure=measure, find_pairs=find_pairs)
+    return SimpleNamespace(Bodies=Bodies, Objects=Objects, Drift=Drift, measure=measure, find_pairs=find_pairs)

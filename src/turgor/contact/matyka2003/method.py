@@ -9,21 +9,24 @@ nothing enters a hole or a hollow: that is the method. Rigid pairs and self-cont
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import warp as wp
 
+from turgor.contact import movers
 from turgor.contact.matyka2003 import bounds, response
 from turgor.contact.matyka2003.objects import BALL, BOX, ELLIPSOID
 from turgor.contact.method import ContactMethod
+from turgor.kernel.launch import Launcher
+from turgor.kernel.structs import zeros
+from turgor.model.model import Model
+from turgor.model.rigids import Collider
+from turgor.model.scratch import Scratch
+from turgor.model.state import State
+from turgor.model.surfaces import Surfaces
 from turgor.scene.data import SoftBody
-
-if TYPE_CHECKING:
-    from turgor.model.model import Model
-    from turgor.model.rigids import Collider
-    from turgor.model.surfaces import Surfaces
 
 __all__ = ["BoundingContacts"]
 
@@ -36,58 +39,43 @@ LANES = 32  # threads that share a body or a pair, on a GPU
 class BoundingContacts(ContactMethod):
     """Finds and resolves contact between bodies by their bounding objects. Nothing is kept between substeps."""
 
-    def __init__(self, model: Model, state: Any, scratch: Any, surfaces: Surfaces) -> None:
-        self.model, self.state, self.scratch, self.surfaces = model, state, scratch, surfaces
-        n, self.device = model.numbers, model.device
-        self.k_measure, self.k_response = bounds.kernels(n), response.kernels(n)
+    def __init__(self, model: Model, state: State, scratch: Scratch, surfaces: Surfaces) -> None:
+        self.model, self.state, self.surfaces = model, state, surfaces
+        n, device = model.numbers, model.device
+        self.k_bounds, self.k_response = bounds.kernels(n), response.kernels(n)
         self.total = surfaces.bodies * model.worlds  # contact bodies
-        self.scale = wp.ones(model.vertices * model.worlds, dtype=n.real, device=self.device)
-        self.soft_points = surfaces.first_rigid
-        self.lanes = 1 if self.device.is_cpu else LANES
-        self.pair_capacity = max(64, 8 * self.total)
-        self.capacity = max(256, surfaces.point_count)
-        self.overflow = self._ints(1)
-        self._bodies()
-        self._objects()
-        self._movers()
+        self.lanes = 1 if device.is_cpu else LANES
+        self.scale = wp.ones(len(state.v), dtype=n.real, device=device)
+        self.overflow = wp.zeros(1, dtype=wp.int32, device=device)
+        rigid = [state.rigid, scratch.rigid, model.rigids]
+        self.launch = Launcher(device, state, scratch, self, soft=[model], rigid=rigid)
+        self.movers = self.launch.struct(movers.kernels(n).Movers)
+        self.bodies = self._bodies()
+        self.objects = zeros(self.k_bounds.Objects, self.total, device)
+        self.drift = zeros(self.k_bounds.Drift, self.total, device)
+        self.pair_capacity, self.capacity = max(64, 8 * self.total), max(256, len(state.points))
         self._buffers()
 
-    # what a step calls ----------------------------------------------------------------------------------------------
+    # stages ---------------------------------------------------------------------------------------------------------
 
     def find(self) -> None:
-        """All contact of one substep: found and answered at once."""
+        """Contacts of this substep, found and resolved at once."""
         if self.total < 2:
             return
-        s, w, m, k, rigids = self.state, self.scratch, self.model, self.k_response, self.state.rigid
+        launch, k = self.launch, self.k_response
         self.pair_count.zero_()
         self.contacts.count.zero_()
-        wp.launch_tiled(
-            self.k_measure.measure,
-            dim=[self.total],
-            inputs=[
-                self.bodies, w.dt, s.points, s.point_v, w.move, m.inverse_mass, rigids.x, rigids.v, rigids.q,
-                rigids.spin, m.rigids.inverse_mass, self.objects, self.drift, self.kick,
-            ],
-            block_dim=self.lanes,
-            device=self.device,
-        )  # fmt: skip
-        self._launch(
-            self.k_measure.find_pairs, self.total, self.bodies, self.objects, self.pair_capacity, self.pair,
-            self.pair_count, self.overflow,
-        )  # fmt: skip
-        common = (self.bodies, self.objects, self.movers, self.contacts)
+        launch.blocks(self.k_bounds.measure, self.total, self.lanes)
+        launch(self.k_bounds.find_pairs, self.total)
         for upwards in (1, 0):
-            self._launch(k.begin_pass, self.total, self.contacts)
-            self._launch(
-                k.find_contacts, (self.pair_capacity, self.lanes), upwards, self.lanes, self.pair, self.pair_count,
-                w.dt, *common, self.overflow,
-            )  # fmt: skip
-            self._launch(k.solve, self.capacity, w.dt, *common)
-            self._launch(k.apply, self.capacity, w.dt, *common)
-        self._launch(k.spread, self.soft_points, self.surfaces.point_body, self.movers)
+            launch(k.begin_pass, self.total)
+            launch(k.find_contacts, (self.pair_capacity, self.lanes), upwards=upwards)
+            launch(k.solve, self.capacity)
+            launch(k.apply, self.capacity)
+        launch(k.spread, len(self.state.v), point_body=self.surfaces.point_body)
 
     def grow(self) -> None:
-        """Make room: as much as was asked for and half again, at least twice of what was too small."""
+        """Larger buffers: as much as was needed and half as much again, at least twice what was too small."""
         pairs, contacts = int(self.pair_count.numpy()[0]), int(self.contacts.count.numpy()[0])
         known = pairs > self.pair_capacity or contacts > self.capacity  # else it was in an earlier substep
         if pairs > self.pair_capacity or not known:
@@ -97,17 +85,16 @@ class BoundingContacts(ContactMethod):
         self._buffers()
         self.overflow.zero_()
 
-    def found(self) -> dict[str, Any]:
-        """The contacts of the last substep, as arrays of the host."""
+    def found(self) -> dict[str, npt.NDArray[Any]]:
+        """Contacts of the last substep: pair, point (m), normal from second to first, depth (m), impulse (N s)."""
         c, dim = self.contacts, self.model.numbers.dim
         count = min(int(c.count.numpy()[0]), self.capacity) if self.total > 1 else 0
         point = c.point.numpy()[:count]
         normal = c.normal.numpy()[:count].astype(float).reshape(-1, dim)
         impulse = c.impulse.numpy()[:count].astype(float).reshape(-1, dim)
-        place = self.state.points.numpy()[point].astype(float).reshape(-1, dim)
         return {
             "pair": c.pair.numpy()[:count].reshape(-1, 2),
-            "point": place,
+            "point": self.state.points.numpy()[point].astype(float).reshape(-1, dim),
             "normal": normal,
             "depth": c.depth.numpy()[:count].astype(float),
             "impulse": np.einsum("ij,ij->i", impulse, normal),
@@ -115,80 +102,44 @@ class BoundingContacts(ContactMethod):
 
     # arrays ---------------------------------------------------------------------------------------------------------
 
-    def _launch(self, kernel: Any, dim: Any, *inputs: Any) -> None:
-        wp.launch(kernel, dim=dim, inputs=list(inputs), device=self.device)
-
-    def _ints(self, size: int) -> Any:
-        return wp.zeros(size, dtype=wp.int32, device=self.device)
-
-    def _reals(self, size: int) -> Any:
-        return wp.zeros(size, dtype=self.model.numbers.real, device=self.device)
-
-    def _vectors(self, size: int) -> Any:
-        return wp.zeros(size, dtype=self.model.numbers.vec, device=self.device)
-
-    def _bodies(self) -> None:
-        model, surfaces, worlds = self.model, self.surfaces, self.model.worlds
-        dim, rigids = model.numbers.dim, model.rigids
+    def _bodies(self) -> Any:
+        """The struct of what does not change."""
+        model, surfaces, worlds, soft = self.model, self.surfaces, self.model.worlds, len(self.model.parts)
+        dim = model.numbers.dim
         shape, margin = [], []
         for body, skin in zip(model.bodies, surfaces.skins, strict=False):
             method = body.volume if isinstance(body, SoftBody) else "box"
             shape.append(OBJECTS.get(method, ELLIPSOID))
-            margin.append(0.0 if isinstance(body, SoftBody) else skin)
-        centre, half = [np.zeros((surfaces.soft_bodies, dim))], [np.ones((surfaces.soft_bodies, dim))]
-        for collider in rigids.collision:
+            margin.append(0.0 if isinstance(body, SoftBody) else float(skin))
+        centre, half = [np.zeros((soft, dim))], [np.ones((soft, dim))]
+        for collider in model.rigids.collision:
             kind, middle, axes = _object_of(collider)
             shape.append(kind)
             margin.append(collider.skin)
             centre.append(middle[None])
             half.append(axes[None])
-        bodies = self.k_measure.Bodies()
-        bodies.start, bodies.end = surfaces.point_start, surfaces.point_end
-        bodies.rigid, bodies.soft, bodies.closed = surfaces.rigid_index, surfaces.soft_index, surfaces.closed
         first = np.repeat(np.arange(worlds), surfaces.bodies) * surfaces.bodies
-        bodies.first, bodies.last = model.int_array(first), model.int_array(first + surfaces.bodies)
-        bodies.shape, bodies.margin = model.int_array(np.tile(shape, worlds)), model.real_array(np.tile(margin, worlds))
-        bodies.local_centre = model.vec_array(np.tile(np.concatenate(centre), (worlds, 1)))
-        bodies.local_half = model.vec_array(np.tile(np.concatenate(half), (worlds, 1)))
-        bodies.stranger_start, bodies.stranger = surfaces.excluded_start, surfaces.excluded
-        self.bodies = bodies
-
-    def _objects(self) -> None:
-        objects, count, n = self.k_measure.Objects(), self.total, self.model.numbers
-        for name in ("centre", "half", "low", "high", "points_low", "points_high", "velocity"):
-            setattr(objects, name, self._vectors(count))
-        pose = n.real if n.dim == 2 else wp.quatf if n.precision == "single" else wp.quatd
-        objects.frame = wp.zeros(count, dtype=pose, device=self.device)
-        objects.inverse_mass = self._reals(count)
-        self.objects = objects
-
-    def _movers(self) -> None:
-        model, s, w, movers = self.model, self.state, self.scratch, self.k_response.Movers()
-        rigids, rigid = model.rigids, s.rigid
-        self.drift, self.kick = self._vectors(self.total), self._vectors(self.total)
-        movers.points, movers.v, movers.move, movers.inverse_mass = s.points, s.point_v, w.move, model.inverse_mass
-        movers.friction, movers.restitution = model.friction, model.restitution
-        movers.drift, movers.kick = self.drift, self.kick
-        movers.x, movers.rigid_v, movers.angular, movers.spin = rigid.x, rigid.v, rigid.angular, rigid.spin
-        movers.rigid_mass, movers.world_inertia = rigids.inverse_mass, w.rigid.world_inertia
-        movers.push_move, movers.push_turn = w.rigid.push_move, w.rigid.push_turn
-        movers.rigid_friction, movers.rigid_restitution = rigids.friction, rigids.restitution
-        self.movers = movers
+        return self.launch.extended(surfaces).struct(
+            self.k_bounds.Bodies,
+            world_first=model.int_array(first),
+            world_last=model.int_array(first + surfaces.bodies),
+            shape=model.int_array(np.tile(shape, worlds)),
+            margin=model.real_array(np.tile(margin, worlds)),
+            local_centre=model.vec_array(np.tile(np.concatenate(centre), (worlds, 1))),
+            local_half=model.vec_array(np.tile(np.concatenate(half), (worlds, 1))),
+            excluded_start=surfaces.excluded_start,
+            excluded=surfaces.excluded,
+        )
 
     def _buffers(self) -> None:
-        """Everything that has a capacity."""
-        contacts, size = self.k_response.Contacts(), self.capacity
-        contacts.capacity = size
-        contacts.count, contacts.point = self._ints(2), self._ints(size)
-        contacts.pair = wp.zeros(size, dtype=wp.vec2i, device=self.device)
-        for name in ("normal", "impulse", "shift"):
-            setattr(contacts, name, self._vectors(size))
-        contacts.depth, contacts.weight = self._reals(size), self._reals(size)
-        contacts.hits, contacts.body_hits = self._ints(self.soft_points), self._ints(self.total)
-        contacts.body_weight = self._reals(self.total)
-        self.contacts = contacts
-        self.pair = wp.zeros(self.pair_capacity, dtype=wp.vec2i, device=self.device)
-        self.pair_count = self._ints(1)
+        """Arrays that may be too small."""
+        device, total = self.model.device, self.total
+        self.contacts = zeros(
+            self.k_response.Contacts, self.capacity, device,
+            capacity=self.capacity, count=2, hits=len(self.state.v), body_hits=total, body_weight=total,
+        )  # fmt: skip
+        self.pair = wp.zeros(self.pair_capacity, dtype=wp.vec2i, device=device)
+        self.pair_count = wp.zeros(1, dtype=wp.int32, device=device)
 
 
 def _object_of(collider: Collider) -> tuple[int, FloatArray, FloatArray]:

@@ -8,6 +8,7 @@ the plane that touches the object with this normal: a point moved by it is outsi
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -20,6 +21,7 @@ HALF_STEPS = 8  # they leave 2⁻⁸ of the way; the whole step after them overs
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """Device functions. `half`: half axes of the object, all above zero; a ball's are equal."""
     real, vec, dim = n.real, n.vec, n.dim

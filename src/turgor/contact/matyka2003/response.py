@@ -12,9 +12,13 @@ pass are halved; two passes, one per order of the pair, keep this to chains of t
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
+from turgor.contact import materials
+from turgor.contact import movers as moved
+from turgor.contact.materials import BOUNCE
 from turgor.contact.matyka2003 import bounds
 from turgor.contact.matyka2003 import objects as bounding_shapes
 from turgor.kernel.numbers import Numbers, at
@@ -23,46 +27,26 @@ from turgor.rigid import impulse, motion
 __all__ = ["PUSH_RATE", "kernels"]
 
 PUSH_RATE = 1.0  # 1/s: what overlaps is pushed out by at most this share of the object's smallest half axis per second
-SLOWEST_BOUNCE = 0.1  # m/s
-DEEP = 0.25  # of the smallest half axis: deeper points leave with their body, the way of its middle
+DEEP = 0.25  # of the smallest half axis: deeper points leave with their body, along the direction of its centre
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """In the order of a pass: begin_pass, find_contacts, solve, apply; then spread, once."""
-    real, vec, spin_type = n.real, n.vec, n.spin
+    real, vec = n.real, n.vec
     shapes, measured = bounding_shapes.kernels(n), bounds.kernels(n)
-    Bodies, Objects = measured.Bodies, measured.Objects
+    Bodies, Objects, Drift = measured.Bodies, measured.Objects, measured.Drift
+    surface, all_moved = materials.kernels(n), moved.kernels(n)
+    Movers, rigid_velocity = all_moved.Movers, all_moved.rigid_velocity
+    pair_friction, pair_restitution = surface.pair_friction, surface.pair_restitution
     touch, inside, way_out, middle_out = shapes.touch, shapes.inside, shapes.way_out, shapes.middle_out
     turning, push = motion.kernels(n), impulse.kernels(n)
     rotate, rotate_back = turning.rotate, turning.rotate_back
-    inertia, cross, swing, turn_by, mobility = push.inertia, push.cross, push.swing, push.turn_by, push.mobility
-    bounce_speed = wp.constant(real(SLOWEST_BOUNCE))
+    cross, turn_by, mobility = push.cross, push.turn_by, push.mobility
+    bounce_speed = wp.constant(real(BOUNCE))
     push_rate = wp.constant(real(PUSH_RATE))
     deep = wp.constant(real(DEEP))
-
-    @wp.struct
-    class Movers:
-        """All that contact can move, and how it rubs."""
-
-        points: wp.array(dtype=vec)  # soft vertices, then points of rigid bodies
-        v: wp.array(dtype=vec)  # of the soft vertices, as are the next two
-        move: wp.array(dtype=vec)
-        inverse_mass: wp.array(dtype=real)
-        friction: wp.array(dtype=real)  # of the soft bodies
-        restitution: wp.array(dtype=real)
-        drift: wp.array(dtype=vec)  # m and m/s: what contact does to a soft body as a whole
-        kick: wp.array(dtype=vec)
-        x: wp.array(dtype=vec)  # rigid bodies
-        rigid_v: wp.array(dtype=vec)
-        angular: wp.array(dtype=spin_type)
-        spin: wp.array(dtype=spin_type)
-        rigid_mass: wp.array(dtype=real)  # inverse
-        world_inertia: wp.array(dtype=inertia)  # inverse
-        push_move: wp.array(dtype=vec)
-        push_turn: wp.array(dtype=spin_type)
-        rigid_friction: wp.array(dtype=real)
-        rigid_restitution: wp.array(dtype=real)
 
     @wp.struct
     class Contacts:
@@ -81,29 +65,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_hits: wp.array(dtype=int)  # contacts of a body's points
         body_weight: wp.array(dtype=real)  # contacts of its object
 
-    @wp.func
-    def shared(a: real, b: real) -> real:
-        """Friction: geometric mean; a body without one takes the other's; both without: 0.5."""
-        if a < real(0.0) and b < real(0.0):
-            return real(0.5)
-        if a < real(0.0):
-            return b
-        if b < real(0.0):
-            return a
-        return wp.sqrt(a * b)
-
-    @wp.func
+    # inline: a call would copy the structs
+    @wp.func(inline=True)
     def body_velocity(m: Movers, objects: Objects, body: int, rigid: int, place: vec) -> vec:
-        """Of a body as a whole, at a place."""
+        """Mean velocity of a soft body, or velocity of a rigid one at a place."""
         if rigid >= 0:
-            return m.rigid_v[rigid] + swing(m.spin[rigid], place - m.x[rigid])
+            return rigid_velocity(m, rigid, place)
         return objects.velocity[body]
 
-    @wp.func
-    def point_velocity(m: Movers, body: int, rigid: int, i: int) -> vec:
+    @wp.func(inline=True)
+    def point_velocity(m: Movers, drift: Drift, points: wp.array(dtype=vec), body: int, rigid: int, i: int) -> vec:
         if rigid >= 0:
-            return m.rigid_v[rigid] + swing(m.spin[rigid], m.points[i] - m.x[rigid])
-        return m.v[i] + m.kick[body]
+            return rigid_velocity(m, rigid, points[i])
+        return m.v[i] + drift.velocity[body]
 
     @n.kernel(__name__)
     def begin_pass(contacts: Contacts):
@@ -120,9 +94,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair: wp.array(dtype=wp.vec2i),
         pair_count: wp.array(dtype=int),
         dt: wp.array(dtype=real),
+        points: wp.array(dtype=vec),
         bodies: Bodies,
         objects: Objects,
-        m: Movers,
+        drift: Drift,
+        movers: Movers,
         contacts: Contacts,
         overflow: wp.array(dtype=int),
     ):
@@ -135,47 +111,47 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if int(a < b) != upwards:
             return
         h = dt[0]
-        ra = bodies.rigid[a]
-        rb = bodies.rigid[b]
+        ra = bodies.rigid_index[a]
+        rb = bodies.rigid_index[b]
         shape = bodies.shape[b]
         half = objects.half[b]
         centre = objects.centre[b]
         if rb < 0:
-            centre = centre + m.drift[b]
+            centre = centre + drift.shift[b]
         # a body that has its middle inside leaves as one, instead of being torn to all sides
         sunk = False
         way = vec()
         if bodies.closed[a] != 0:
             middle = objects.centre[a] - centre
             if rb >= 0:
-                middle = rotate_back(objects.frame[b], middle)
+                middle = rotate_back(objects.orientation[b], middle)
             if inside(shape, half, middle):
                 sunk = True
                 _, way = middle_out(shape, half, middle)
-        for p in range(bodies.start[a] + lane, bodies.end[a], lanes):
+        for p in range(bodies.point_start[a] + lane, bodies.point_end[a], lanes):
             i = at(p)
-            place = m.points[i]
+            place = points[i]
             step = vec()
             inverse = real(0.0)
             if ra >= 0:
-                step = h * point_velocity(m, a, ra, i)
-                inverse = m.rigid_mass[ra]
+                step = h * point_velocity(movers, drift, points, a, ra, i)
+                inverse = movers.rigid_inverse_mass[ra]
             else:
-                step = m.move[i] + m.drift[a]
-                inverse = m.inverse_mass[i]
-            relative = step - h * body_velocity(m, objects, b, rb, place)
+                step = movers.move[i] + drift.shift[a]
+                inverse = movers.soft_inverse_mass[i]
+            relative = step - h * body_velocity(movers, objects, b, rb, place)
             end = place + step - centre
             start = end - relative
             if rb >= 0:
-                end = rotate_back(objects.frame[b], end)
-                start = rotate_back(objects.frame[b], start)
+                end = rotate_back(objects.orientation[b], end)
+                start = rotate_back(objects.orientation[b], start)
             depth, normal = touch(shape, half, start, end)
             if depth >= real(0.0) and (inverse > real(0.0) or objects.inverse_mass[b] > real(0.0)):
                 if sunk and depth > deep * wp.min(half):
                     depth = way_out(shape, half, end, way)
                     normal = way
                 if rb >= 0:
-                    normal = rotate(objects.frame[b], normal)
+                    normal = rotate(objects.orientation[b], normal)
                 slot = wp.atomic_add(contacts.count, 0, 1)
                 if slot >= contacts.capacity:
                     overflow[0] = 1
@@ -184,7 +160,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     if inverse > real(0.0):
                         weight = real(1.0) / inverse
                         if ra >= 0:
-                            weight = weight / real(bodies.end[a] - bodies.start[a])
+                            weight = weight / real(bodies.point_end[a] - bodies.point_start[a])
                     else:
                         weight = real(1.0) / objects.inverse_mass[b]
                     c = at(slot)
@@ -198,14 +174,24 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     if ra < 0:
                         wp.atomic_add(contacts.hits, i, 1)
 
-    @wp.func
+    @wp.func(inline=True)
     def side_mobility(m: Movers, inverse: real, rigid: int, place: vec, direction: vec) -> real:
         if rigid >= 0:
-            return mobility(m.rigid_mass[rigid], m.world_inertia[rigid], place - m.x[rigid], direction)
+            return mobility(
+                m.rigid_inverse_mass[rigid], m.rigid_world_inertia[rigid], place - m.rigid_x[rigid], direction
+            )
         return inverse
 
     @n.kernel(__name__)
-    def solve(dt: wp.array(dtype=real), bodies: Bodies, objects: Objects, m: Movers, contacts: Contacts):
+    def solve(
+        dt: wp.array(dtype=real),
+        points: wp.array(dtype=vec),
+        bodies: Bodies,
+        objects: Objects,
+        drift: Drift,
+        movers: Movers,
+        contacts: Contacts,
+    ):
         """The impulse of each contact, and how far it moves the point out; nothing is changed yet."""
         c = wp.tid()
         if c < contacts.count[1] or c >= wp.min(contacts.count[0], contacts.capacity):
@@ -214,82 +200,91 @@ def kernels(n: Numbers) -> SimpleNamespace:
         i = at(contacts.point[c])
         a = at(contacts.pair[c][0])
         b = at(contacts.pair[c][1])
-        ra = bodies.rigid[a]
-        rb = bodies.rigid[b]
+        ra = bodies.rigid_index[a]
+        rb = bodies.rigid_index[b]
         normal = contacts.normal[c]
-        place = m.points[i]
+        place = points[i]
         share_a = real(1.0)
         inverse_a = real(0.0)
         step = vec()
         friction = real(0.0)
         restitution = real(0.0)
-        velocity = point_velocity(m, a, ra, i)
+        velocity = point_velocity(movers, drift, points, a, ra, i)
         if ra >= 0:
             share_a = real(1.0) / real(contacts.body_hits[a])
             step = h * velocity
-            friction = m.rigid_friction[ra]
-            restitution = m.rigid_restitution[ra]
+            friction = movers.rigid_friction[ra]
+            restitution = movers.rigid_restitution[ra]
         else:
             share_a = real(1.0) / real(contacts.hits[i])
-            inverse_a = m.inverse_mass[i]
-            step = m.move[i] + m.drift[a]
-            friction = m.friction[bodies.soft[a]]
-            restitution = m.restitution[bodies.soft[a]]
+            inverse_a = movers.soft_inverse_mass[i]
+            step = movers.move[i] + drift.shift[a]
+            friction = movers.soft_friction[bodies.soft_index[a]]
+            restitution = movers.soft_restitution[bodies.soft_index[a]]
         share_b = contacts.weight[c] / contacts.body_weight[b]
         if rb >= 0:
-            friction = shared(friction, m.rigid_friction[rb])
-            restitution = wp.max(restitution, m.rigid_restitution[rb])
+            friction = pair_friction(friction, movers.rigid_friction[rb])
+            restitution = pair_restitution(restitution, movers.rigid_restitution[rb])
         else:
-            friction = shared(friction, m.friction[bodies.soft[b]])
-            restitution = wp.max(restitution, m.restitution[bodies.soft[b]])
+            friction = pair_friction(friction, movers.soft_friction[bodies.soft_index[b]])
+            restitution = pair_restitution(restitution, movers.soft_restitution[bodies.soft_index[b]])
         if contacts.body_weight[a] > real(0.0):
             share_a = real(0.5) * share_a
         if contacts.body_hits[b] > 0:
             share_b = real(0.5) * share_b
-        other = body_velocity(m, objects, b, rb, place)
+        other = body_velocity(movers, objects, b, rb, place)
         relative = velocity - other
-        easy = side_mobility(m, inverse_a, ra, place, normal) / share_a
-        easy += side_mobility(m, objects.inverse_mass[b], rb, place, normal) / share_b
+        normal_inverse_mass = side_mobility(movers, inverse_a, ra, place, normal) / share_a
+        normal_inverse_mass += side_mobility(movers, objects.inverse_mass[b], rb, place, normal) / share_b
         approach = wp.dot(relative, normal)
         size = real(0.0)
         rub = vec()
         if approach < real(0.0):
             # the normal part is reflected (the paper says the tangent part) and scaled by the restitution
-            bounce = wp.max(restitution, real(0.0))
             if approach > -bounce_speed:
-                bounce = real(0.0)
-            size = -(real(1.0) + bounce) * approach / easy
+                restitution = real(0.0)
+            size = -(real(1.0) + restitution) * approach / normal_inverse_mass
             # the tangent part is scaled by what Coulomb's friction leaves of it
             slide = relative - approach * normal
             speed = wp.length(slide)
             if speed > real(0.0):
                 slide = slide / speed
-                easy_slide = side_mobility(m, inverse_a, ra, place, slide) / share_a
-                easy_slide += side_mobility(m, objects.inverse_mass[b], rb, place, slide) / share_b
-                rub = -wp.min(friction * size, speed / easy_slide) * slide
+                slide_inverse_mass = side_mobility(movers, inverse_a, ra, place, slide) / share_a
+                slide_inverse_mass += side_mobility(movers, objects.inverse_mass[b], rb, place, slide) / share_b
+                rub = -wp.min(friction * size, speed / slide_inverse_mass) * slide
         # what this substep would add to the overlap is cut, what is there already is pushed out gently
         gain = wp.max(-wp.dot(step - h * other, normal), real(0.0))
         out = wp.min(contacts.depth[c], gain + h * push_rate * wp.min(objects.half[b]))
         contacts.impulse[c] = size * normal + rub
-        contacts.shift[c] = (out / easy) * normal + h * rub
+        contacts.shift[c] = (out / normal_inverse_mass) * normal + h * rub
 
-    @wp.func
+    @wp.func(inline=True)
     def push_rigid(m: Movers, rigid: int, place: vec, impulse: vec, shift: vec, normal: vec, h: real):
         """A new velocity moves a rigid body in this very substep; only what is missing is made up."""
-        inverse = m.rigid_mass[rigid]
+        inverse = m.rigid_inverse_mass[rigid]
         if inverse > real(0.0):
-            arm = place - m.x[rigid]
+            arm = place - m.rigid_x[rigid]
             moment = cross(arm, impulse)
             wp.atomic_add(m.rigid_v, rigid, inverse * impulse)
-            wp.atomic_add(m.angular, rigid, moment)
-            wp.atomic_add(m.spin, rigid, turn_by(m.world_inertia[rigid], moment))
+            wp.atomic_add(m.rigid_angular, rigid, moment)
+            wp.atomic_add(m.rigid_spin, rigid, turn_by(m.rigid_world_inertia[rigid], moment))
             rest = wp.dot(shift - h * impulse, normal)
             if rest > real(0.0):
-                wp.atomic_add(m.push_move, rigid, (inverse * rest) * normal)
-                wp.atomic_add(m.push_turn, rigid, turn_by(m.world_inertia[rigid], cross(arm, rest * normal)))
+                wp.atomic_add(m.rigid_push_move, rigid, (inverse * rest) * normal)
+                wp.atomic_add(
+                    m.rigid_push_turn, rigid, turn_by(m.rigid_world_inertia[rigid], cross(arm, rest * normal))
+                )
 
     @n.kernel(__name__)
-    def apply(dt: wp.array(dtype=real), bodies: Bodies, objects: Objects, m: Movers, contacts: Contacts):
+    def apply(
+        dt: wp.array(dtype=real),
+        points: wp.array(dtype=vec),
+        bodies: Bodies,
+        objects: Objects,
+        drift: Drift,
+        movers: Movers,
+        contacts: Contacts,
+    ):
         """Equal and opposite, on both bodies."""
         c = wp.tid()
         if c < contacts.count[1] or c >= wp.min(contacts.count[0], contacts.capacity):
@@ -300,33 +295,32 @@ def kernels(n: Numbers) -> SimpleNamespace:
         impulse = contacts.impulse[c]
         shift = contacts.shift[c]
         normal = contacts.normal[c]
-        if bodies.rigid[a] >= 0:
-            push_rigid(m, bodies.rigid[a], m.points[i], impulse, shift, normal, dt[0])
+        if bodies.rigid_index[a] >= 0:
+            push_rigid(movers, bodies.rigid_index[a], points[i], impulse, shift, normal, dt[0])
         else:
             contacts.hits[i] = 0
-            if m.inverse_mass[i] > real(0.0):
-                wp.atomic_add(m.v, i, m.inverse_mass[i] * impulse)
-                wp.atomic_add(m.move, i, m.inverse_mass[i] * shift)
+            if movers.soft_inverse_mass[i] > real(0.0):
+                wp.atomic_add(movers.v, i, movers.soft_inverse_mass[i] * impulse)
+                wp.atomic_add(movers.move, i, movers.soft_inverse_mass[i] * shift)
                 wp.atomic_add(objects.velocity, a, objects.inverse_mass[a] * impulse)
-        if bodies.rigid[b] >= 0:
-            push_rigid(m, bodies.rigid[b], m.points[i], -impulse, -shift, -normal, dt[0])
+        if bodies.rigid_index[b] >= 0:
+            push_rigid(movers, bodies.rigid_index[b], points[i], -impulse, -shift, -normal, dt[0])
         else:
             inverse = objects.inverse_mass[b]
-            wp.atomic_add(m.kick, b, -(inverse * impulse))
-            wp.atomic_add(m.drift, b, -(inverse * shift))
+            wp.atomic_add(drift.velocity, b, -(inverse * impulse))
+            wp.atomic_add(drift.shift, b, -(inverse * shift))
             wp.atomic_add(objects.velocity, b, -(inverse * impulse))
 
     @n.kernel(__name__)
-    def spread(point_body: wp.array(dtype=int), m: Movers):
+    def spread(point_body: wp.array(dtype=int), drift: Drift, movers: Movers):
         """What a soft body got as a whole goes to all its free points."""
         i = wp.tid()
-        if m.inverse_mass[i] > real(0.0):
+        if movers.soft_inverse_mass[i] > real(0.0):
             b = at(point_body[i])
-            m.v[i] = m.v[i] + m.kick[b]
-            m.move[i] = m.move[i] + m.drift[b]
+            movers.v[i] = movers.v[i] + drift.velocity[b]
+            movers.move[i] = movers.move[i] + drift.shift[b]
 
     return SimpleNamespace(
-        Movers=Movers,
         Contacts=Contacts,
         begin_pass=begin_pass,
         find_contacts=find_contacts,

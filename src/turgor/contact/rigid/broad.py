@@ -6,6 +6,7 @@ the last substep are looked up in the pairs that it owned then.
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -19,6 +20,7 @@ __all__ = ["kernels"]
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """In the order of a substep."""
     real, vec, spin_type = n.real, n.vec, n.spin
@@ -192,11 +194,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_pairs[i] = find_partners(i, 0, 0, between_bodies, shapes, bodies, walls, pairs, box_centre, box_half)
 
     @n.kernel(__name__)
-    def count_worlds(per_world: int, body_pairs: wp.array(dtype=wp.int32), world_pairs: wp.array(dtype=wp.int32)):
+    def count_worlds(bodies: Bodies, body_pairs: wp.array(dtype=wp.int32), world_pairs: wp.array(dtype=wp.int32)):
         """How many pairs a world has."""
         world = wp.tid()
         total = wp.int32(0)
-        for i in range(world * per_world, (world + 1) * per_world):
+        for i in range(world * bodies.per_world, (world + 1) * bodies.per_world):
             total += body_pairs[i]
         world_pairs[world] = total
 

@@ -5,6 +5,7 @@ Positions, gaps and features (what made a point, to recognise it in the next sub
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -18,6 +19,7 @@ BUFFER = 16  # points of a manifold before it is reduced
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """Device functions."""
     real, vec = n.real, n.vec

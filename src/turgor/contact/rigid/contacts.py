@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ __all__ = ["RigidContacts"]
 
 PUSHES = 2  # passes that remove depth
 THREADS = 1 << 16  # at most, in parallel
-WARM = ("dt", "first", "number", "b", "part", "point_count", "feature", "normal_impulse", "friction_impulse")
 
 
 class RigidContacts:
@@ -36,7 +36,10 @@ class RigidContacts:
     `SAVED` names is kept from one substep to the next.
     """
 
-    SAVED: tuple[str, ...] = tuple(f"warm_{name}" for name in WARM)
+    SAVED: tuple[str, ...] = (
+        "warm.dt", "warm.first", "warm.number", "warm.b", "warm.part", "warm.point_count", "warm.feature",
+        "warm.normal_impulse", "warm.friction_impulse",
+    )  # fmt: skip
     CHANGED: tuple[str, ...] = SAVED
 
     def __init__(
@@ -52,7 +55,7 @@ class RigidContacts:
         )
         self.polytopes = Polytopes(rigids.collision, n, device)
         t = structs(n)
-        turns = 1 if n.dim == 2 else 3
+        turns, radius = 1 if n.dim == 2 else 3, rigids.reals(self.polytopes.reach)
         self.work = {  # by the names that kernels have for them; one entry per body, where no other is said
             "between_bodies": int(pairs),
             "shapes": self.polytopes.shapes,
@@ -61,12 +64,10 @@ class RigidContacts:
             "box_centre": rigids.zeros(n.vec),  # m: bounds
             "box_half": rigids.zeros(n.vec),
             "margin": rigids.zeros(n.real),  # m: skin, and distance that the body may move in this substep
-            "radius": rigids.reals(self.polytopes.reach),  # m
             "manifold_count": rigids.zeros(wp.int32),  # pairs with contact points
             "body_pairs": rigids.zeros(wp.int32),
             "world_pairs": wp.zeros(model.worlds, dtype=wp.int32, device=device),  # per world
-            "linear_sum": wp.zeros(self.total * n.dim, dtype=wp.int64, device=device),  # see kernel.fixed_sum
-            "angular_sum": wp.zeros(self.total * turns, dtype=wp.int64, device=device),
+            "sums": zeros(t.Sums, self.total * turns, device, linear=self.total * n.dim, radius=radius),
         }
         per_body = 8 + model.walls.count + (56 if any(self.polytopes.bvhs) else 0)  # triangles are many
         self._allocate(capacity or self.total * per_body + 64)
@@ -83,8 +84,6 @@ class RigidContacts:
             t.Warm, capacity, device, dt=1, first=total, number=total, feature=rows, normal_impulse=rows,
             friction_impulse=rows,
         )  # fmt: skip
-        for name in WARM:
-            setattr(self, f"warm_{name}", getattr(self.warm, name))
         self.capacity, self.overflow = capacity, self.pairs.overflow
         self.launch = Launcher(device, {"dt": self.scratch.dt}, self.work, self)
 
@@ -94,14 +93,14 @@ class RigidContacts:
 
     def grow(self) -> None:
         """Larger buffers, with the warm impulses; recorded launches must be recorded again."""
-        before = {name: getattr(self, name) for name in self.SAVED}
+        before = {name: attrgetter(name)(self) for name in self.SAVED}
         self._allocate(int(1.5 * int(self.overflow.numpy()[0])) + 64)
         for name, array in before.items():
-            wp.copy(getattr(self, name), array, count=len(array))
+            wp.copy(attrgetter(name)(self), array, count=len(array))
 
     def fit(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         """Buffers for saved arrays."""
-        self._allocate(len(arrays["warm_b"]))
+        self._allocate(len(arrays["warm.b"]))
 
     # the stages -----------------------------------------------------------------------------------------------------
 

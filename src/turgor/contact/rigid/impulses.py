@@ -9,6 +9,7 @@ taken in integers, so that the order of threads does not matter.
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -24,12 +25,13 @@ PUSH_SPEED = 2.0  # m/s, the fastest removal
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     """Kernels; `parallel`: threads run at the same time."""
     real, vec, spin_type = n.real, n.vec, n.spin
     t, i, w = structs(n), impulse.kernels(n), fixed_sum.kernels(n)
     add_move, add_turn, taken_move, taken_turn = w.add_move, w.add_turn, w.taken_move, w.taken_turn
-    Bodies, Walls, Pairs, Points, Warm = t.Bodies, t.Walls, t.Pairs, t.Points, t.Warm
+    Bodies, Walls, Pairs, Points, Warm, Sums = t.Bodies, t.Walls, t.Pairs, t.Points, t.Warm, t.Sums
     cross, swing, turn_by, mobility, inner = i.cross, i.swing, i.turn_by, i.mobility, i.inner
     inertia = i.inertia
     zero = wp.constant(real(0.0))
@@ -102,39 +104,18 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         normal, mass_a, inertia_a, arm_a, mass_b, inertia_b, arm_b
                     )
 
-    @wp.func
-    def apply_impulse(
-        body: int,
-        total: vec,
-        moment: spin_type,
-        inverse_mass: wp.array(dtype=real),
-        world_inertia: wp.array(dtype=inertia),
-        v: wp.array(dtype=vec),
-        angular: wp.array(dtype=spin_type),
-        spin: wp.array(dtype=spin_type),
-    ):
-        """An impulse and its moment on a body."""
-        mass = inverse_mass[body]
+    @wp.func(inline=True)  # a call would copy the structs
+    def act(bodies: Bodies, sums: Sums, body: int, total: vec, moment: spin_type):
+        """An impulse and its moment on a body; in parallel into its sums, where moments are divided by its size."""
+        mass = bodies.inverse_mass[body]
         if mass > zero:
-            v[body] = v[body] + mass * total
-            angular[body] = angular[body] + moment
-            spin[body] = spin[body] + turn_by(world_inertia[body], moment)
-
-    @wp.func
-    def add_impulse(
-        body: int,
-        total: vec,
-        moment: spin_type,
-        inverse_mass: wp.array(dtype=real),
-        linear_sum: wp.array(dtype=wp.int64),
-        angular_sum: wp.array(dtype=wp.int64),
-        radius: wp.array(dtype=real),
-    ):
-        """The same into sums."""
-        mass = inverse_mass[body]
-        if mass > zero:
-            add_move(linear_sum, body, mass * total)
-            add_turn(angular_sum, body, (mass / radius[body]) * moment)
+            if wp.static(parallel):
+                add_move(sums.linear, body, mass * total)
+                add_turn(sums.angular, body, (mass / sums.radius[body]) * moment)
+            else:
+                bodies.v[body] = bodies.v[body] + mass * total
+                bodies.angular[body] = bodies.angular[body] + moment
+                bodies.spin[body] = bodies.spin[body] + turn_by(bodies.world_inertia[body], moment)
 
     @n.kernel(module)
     def warm_start(
@@ -142,9 +123,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         bodies: Bodies,
         pairs: Pairs,
         points: Points,
-        linear_sum: wp.array(dtype=wp.int64),
-        angular_sum: wp.array(dtype=wp.int64),
-        radius: wp.array(dtype=real),
+        sums: Sums,
     ):
         """The impulses that the points start with."""
         for index in range(wp.tid(), wp.min(pairs.count[0], pairs.capacity), stride):
@@ -159,32 +138,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 moment_a += cross(points.arm_a[row], force)
                 moment_b -= cross(points.arm_b[row], force)
             if pairs.point_count[index] > 0:
-                if wp.static(parallel):
-                    add_impulse(i, total, moment_a, bodies.inverse_mass, linear_sum, angular_sum, radius)
-                    if j >= 0:
-                        add_impulse(j, -total, moment_b, bodies.inverse_mass, linear_sum, angular_sum, radius)
-                else:
-                    apply_impulse(
-                        i,
-                        total,
-                        moment_a,
-                        bodies.inverse_mass,
-                        bodies.world_inertia,
-                        bodies.v,
-                        bodies.angular,
-                        bodies.spin,
-                    )
-                    if j >= 0:
-                        apply_impulse(
-                            j,
-                            -total,
-                            moment_b,
-                            bodies.inverse_mass,
-                            bodies.world_inertia,
-                            bodies.v,
-                            bodies.angular,
-                            bodies.spin,
-                        )
+                act(bodies, sums, i, total, moment_a)
+                if j >= 0:
+                    act(bodies, sums, j, -total, moment_b)
 
     @n.kernel(module)
     def solve(
@@ -194,9 +150,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         pairs: Pairs,
         points: Points,
         manifold_count: wp.array(dtype=wp.int32),
-        linear_sum: wp.array(dtype=wp.int64),
-        angular_sum: wp.array(dtype=wp.int64),
-        radius: wp.array(dtype=real),
+        sums: Sums,
     ):
         """A pass over the pairs: friction of each point within its normal impulse so far, then the normal one.
 
@@ -270,48 +224,33 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         total += force
                         moment_a += turn_a
                         moment_b += turn_b
-                if wp.static(parallel):
-                    add_impulse(i, total, moment_a, bodies.inverse_mass, linear_sum, angular_sum, radius)
-                    if j >= 0:
-                        add_impulse(j, -total, moment_b, bodies.inverse_mass, linear_sum, angular_sum, radius)
-                else:
-                    apply_impulse(
-                        i,
-                        total,
-                        moment_a,
-                        bodies.inverse_mass,
-                        bodies.world_inertia,
-                        bodies.v,
-                        bodies.angular,
-                        bodies.spin,
-                    )
-                    if j >= 0:
-                        apply_impulse(
-                            j,
-                            -total,
-                            moment_b,
-                            bodies.inverse_mass,
-                            bodies.world_inertia,
-                            bodies.v,
-                            bodies.angular,
-                            bodies.spin,
-                        )
+                act(bodies, sums, i, total, moment_a)
+                if j >= 0:
+                    act(bodies, sums, j, -total, moment_b)
 
     @n.kernel(module)
-    def apply_sums(
-        bodies: Bodies,
-        linear_sum: wp.array(dtype=wp.int64),
-        angular_sum: wp.array(dtype=wp.int64),
-        radius: wp.array(dtype=real),
-    ):
+    def apply_sums(bodies: Bodies, sums: Sums):
         """What all pairs together did to a body."""
         i = wp.tid()
         mass = bodies.inverse_mass[i]
         if mass > zero:
-            moment = (radius[i] / mass) * taken_turn(angular_sum, i)
-            bodies.v[i] = bodies.v[i] + taken_move(linear_sum, i)
+            moment = (sums.radius[i] / mass) * taken_turn(sums.angular, i)
+            bodies.v[i] = bodies.v[i] + taken_move(sums.linear, i)
             bodies.angular[i] = bodies.angular[i] + moment
             bodies.spin[i] = bodies.spin[i] + turn_by(bodies.world_inertia[i], moment)
+
+    @wp.func(inline=True)
+    def move_apart(bodies: Bodies, sums: Sums, body: int, arm: vec, force: vec):
+        """As `act`, for displacements."""
+        if bodies.inverse_mass[body] > zero:
+            move = bodies.inverse_mass[body] * force
+            turn = turn_by(bodies.world_inertia[body], cross(arm, force))
+            if wp.static(parallel):
+                add_move(sums.linear, body, move)
+                add_turn(sums.angular, body, turn)
+            else:
+                bodies.push_move[body] = bodies.push_move[body] + move
+                bodies.push_turn[body] = bodies.push_turn[body] + turn
 
     @n.kernel(module)
     def push(
@@ -320,9 +259,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         bodies: Bodies,
         pairs: Pairs,
         points: Points,
-        manifold_count: wp.array(dtype=wp.int32),
-        linear_sum: wp.array(dtype=wp.int64),
-        angular_sum: wp.array(dtype=wp.int64),
+        sums: Sums,
     ):
         """A pass that moves points apart that are deeper than they may be; no velocity comes of it."""
         for index in range(wp.tid(), wp.min(pairs.count[0], pairs.capacity), stride):
@@ -346,35 +283,16 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     more = wp.max(portion * points.normal_mass[row] * (wanted - moved), -before)
                     points.push_impulse[row] = before + more
                     force = more * normal
-                    add_push(bodies, i, arm_a, force, linear_sum, angular_sum)
+                    move_apart(bodies, sums, i, arm_a, force)
                     if j >= 0:
-                        add_push(bodies, j, arm_b, -force, linear_sum, angular_sum)
-
-    @wp.func
-    def add_push(
-        b: Bodies,
-        body: int,
-        arm: vec,
-        force: vec,
-        linear_sum: wp.array(dtype=wp.int64),
-        angular_sum: wp.array(dtype=wp.int64),
-    ):
-        if b.inverse_mass[body] > zero:
-            move = b.inverse_mass[body] * force
-            turn = turn_by(b.world_inertia[body], cross(arm, force))
-            if wp.static(parallel):
-                add_move(linear_sum, body, move)
-                add_turn(angular_sum, body, turn)
-            else:
-                b.push_move[body] = b.push_move[body] + move
-                b.push_turn[body] = b.push_turn[body] + turn
+                        move_apart(bodies, sums, j, arm_b, -force)
 
     @n.kernel(module)
-    def apply_pushes(bodies: Bodies, linear_sum: wp.array(dtype=wp.int64), angular_sum: wp.array(dtype=wp.int64)):
+    def apply_pushes(bodies: Bodies, sums: Sums):
         """What all pairs together moved a body."""
         i = wp.tid()
-        bodies.push_move[i] = bodies.push_move[i] + taken_move(linear_sum, i)
-        bodies.push_turn[i] = bodies.push_turn[i] + taken_turn(angular_sum, i)
+        bodies.push_move[i] = bodies.push_move[i] + taken_move(sums.linear, i)
+        bodies.push_turn[i] = bodies.push_turn[i] + taken_turn(sums.angular, i)
 
     @n.kernel(module)
     def store_owners(dt: wp.array(dtype=real), pairs: Pairs, warm: Warm):

@@ -2,6 +2,7 @@
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -18,6 +19,7 @@ SLOP = 0.05  # of the skins: a length that does not matter, and the depth at whi
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """The kernel."""
     real, vec, spin_type = n.real, n.vec, n.spin

@@ -2,6 +2,7 @@
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -14,6 +15,7 @@ POINTS = 4  # most contact points of a pair: pair i has the rows POINTS i .. POI
 
 
 @functools.cache
+@no_type_check
 def structs(n: Numbers) -> SimpleNamespace:
     """Warp structs."""
     real, vec, spin_type = n.real, n.vec, n.spin
@@ -142,6 +144,14 @@ def structs(n: Numbers) -> SimpleNamespace:
         impact: wp.array(dtype=wp.int32)  # 1: an impact in this substep
 
     @wp.struct
+    class Sums:
+        """What all pairs together do to a body in a pass, in integers (kernel.fixed_sum); parallel only."""
+
+        linear: wp.array(dtype=wp.int64)
+        angular: wp.array(dtype=wp.int64)
+        radius: wp.array(dtype=real)  # m: the size of a body
+
+    @wp.struct
     class Warm:
         """Pairs and impulses of the last substep, from which this one starts."""
 
@@ -165,5 +175,6 @@ def structs(n: Numbers) -> SimpleNamespace:
         Walls=Walls,
         Pairs=Pairs,
         Points=Points,
+        Sums=Sums,
         Warm=Warm,
     )

@@ -7,6 +7,7 @@ two points, so that it lies still.
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -20,6 +21,7 @@ LYING = 0.98  # cosine of the angle between the direction to a capsule and the f
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """Device functions; each fills the buffers and returns (count, normal from the second to the first)."""
     real, vec = n.real, n.vec

@@ -9,6 +9,7 @@ manifold, at most four. Everything happens in the frame of piece a, where b's po
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -26,6 +27,7 @@ EDGE_SHARE = 0.9
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """Device functions."""
     real, vec = n.real, n.vec

@@ -11,6 +11,7 @@ bodies that are pressed together would stay inside each other. A cloth has no in
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -25,11 +26,12 @@ FACING = 0.5  # cosine: how well the gap must agree with a surface's normal to p
 
 
 @functools.cache
+@no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """The kernel `test_particles`."""
     real, vec = n.real, n.vec
-    tests, near, rows_of = feature_tests.kernels(n), closest.kernels(n), records.kernels(n)
-    Rows, add_row, weights_type = rows_of.Rows, rows_of.add_row, rows_of.weights
+    tests, near, table = feature_tests.kernels(n), closest.kernels(n), records.kernels(n)
+    Contacts, add_contact, weights_type = table.Contacts, table.add_contact, table.weights
     middle = particles.kernels(n).middle
     has_inside = soft_rigid.kernels(n).has_inside
     vertex_vertex, vertex_edge = tests.vertex_vertex, tests.vertex_edge
@@ -171,48 +173,49 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def test_particles(
-        lanes: wp.vec2i,
+        pair_lanes: int,
+        element_lanes: int,
         pair_count: wp.array(dtype=int),
-        found: wp.array(dtype=int),
-        pairs_bodies: wp.array(dtype=wp.vec2i),
-        counts: wp.array(dtype=wp.vec2i),
-        starts: wp.array(dtype=int),
+        found_soft: wp.array(dtype=int),
+        soft_pairs: wp.array(dtype=wp.vec2i),
+        particle_counts: wp.array(dtype=wp.vec2i),
+        particle_start: wp.array(dtype=int),
         corners: wp.array(dtype=wp.vec3i),
         neighbour_start: wp.array(dtype=int),
         neighbours: wp.array(dtype=int),
-        points_per_world: int,
+        soft_points: int,
         bodies: int,
         thickness: wp.array(dtype=real),
         edge_size: wp.array(dtype=real),
         closed: wp.array(dtype=int),
-        place: wp.array(dtype=int),
-        position: wp.array(dtype=vec),
+        particle_feature: wp.array(dtype=int),
+        particle_position: wp.array(dtype=vec),
         face_start: wp.array(dtype=int),  # of each contact body
         faces: wp.array(dtype=n.face),
-        x: wp.array(dtype=vec),
+        points: wp.array(dtype=vec),
         move: wp.array(dtype=vec),
-        rows: Rows,
+        contacts: Contacts,
     ):
         """Contacts between the features on which the particles rest."""
         row, column = wp.tid()
-        pairs = starts.shape[0] - 1
-        for slot in range(row, wp.min(pair_count[0], found.shape[0]), lanes[0]):
-            world = found[slot] // pairs
-            p = found[slot] % pairs
-            shift = world * points_per_world
-            first = world * starts[pairs] + starts[p]
-            body_a = world * bodies + pairs_bodies[p][0]
-            body_b = world * bodies + pairs_bodies[p][1]
+        pairs = particle_start.shape[0] - 1
+        for slot in range(row, wp.min(pair_count[0], found_soft.shape[0]), pair_lanes):
+            world = found_soft[slot] // pairs
+            p = found_soft[slot] % pairs
+            shift = world * soft_points
+            first = world * particle_start[pairs] + particle_start[p]
+            body_a = world * bodies + soft_pairs[p][0]
+            body_b = world * bodies + soft_pairs[p][1]
             thick = thickness[body_a] + thickness[body_b]
             depth = real(0.5) * depth_share * (edge_size[body_a] + edge_size[body_b])
-            others = counts[p][1]
-            for k in range(column, counts[p][0] * others, lanes[1]):
+            others = particle_counts[p][1]
+            for k in range(column, particle_counts[p][0] * others, element_lanes):
                 i = first + k // others
-                j = first + counts[p][0] + k % others
-                feature_1 = place[at(i)]
-                feature_2 = place[at(j)]
-                centre_1 = position[at(i)]
-                centre_2 = position[at(j)]
+                j = first + particle_counts[p][0] + k % others
+                feature_1 = particle_feature[at(i)]
+                feature_2 = particle_feature[at(j)]
+                centre_1 = particle_position[at(i)]
+                centre_2 = particle_position[at(j)]
                 body_1 = body_a
                 body_2 = body_b
                 if corner_count(corners[at(feature_1)]) > corner_count(corners[at(feature_2)]):
@@ -225,12 +228,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 other_side = in_world(corners[at(feature_2)], shift)
                 coming = middle(corners[at(feature_1)], shift, move) - middle(corners[at(feature_2)], shift, move)
                 reach = wp.max(thick, depth) + wp.length(coming)
-                room = reach + reach_of(one_side, centre_1, x) + reach_of(other_side, centre_2, x)
-                if wp.length(centre_1 - centre_2) <= room:
-                    hit, point_1, point_2, normal, distance = meet(m1, m2, one_side, other_side, x, reach)
+                bound = reach + reach_of(one_side, centre_1, points) + reach_of(other_side, centre_2, points)
+                if wp.length(centre_1 - centre_2) <= bound:
+                    hit, point_1, point_2, normal, distance = meet(m1, m2, one_side, other_side, points, reach)
                     if hit:
-                        out_1 = outwards(feature_1, shift, corners, neighbour_start, neighbours, x)
-                        out_2 = outwards(feature_2, shift, corners, neighbour_start, neighbours, x)
+                        out_1 = outwards(feature_1, shift, corners, neighbour_start, neighbours, points)
+                        out_2 = outwards(feature_2, shift, corners, neighbour_start, neighbours, points)
                         if distance <= zero or wp.length_sq(normal) == zero:
                             normal = out_2
                         gap = distance
@@ -248,22 +251,22 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         asks = asks and closed[body_2] == 1 and wp.dot(normal, out_2) < -facing
                         begin = face_start[body_2]
                         end = face_start[body_2 + 1]
-                        if has_inside(wp.where(asks, 1, 0), x[at(one_side[0])], begin, end, faces, x):
+                        if has_inside(wp.where(asks, 1, 0), points[at(one_side[0])], begin, end, faces, points):
                             side = -one
                         if side < -facing:
                             normal = -normal
                             gap = -distance
-                        weights_1 = weights_at(point_1, one_side, m1, x)
-                        weights_2 = weights_at(point_2, other_side, m2, x)
+                        weights_1 = weights_at(point_1, one_side, m1, points)
+                        weights_2 = weights_at(point_2, other_side, m2, points)
                         relative = vec()
                         for c in range(3):
                             relative += weights_1[c] * move[at(one_side[c])] - weights_2[c] * move[at(other_side[c])]
                         certain = side > zero or side < -facing  # else an impulse might pull
                         if certain and gap + wp.dot(relative, normal) < thick and gap > -depth:
-                            pushed = wp.where(m1 == 1 and m2 == wp.static(n.dim), 1, 0)
-                            add_row(
-                                rows, wp.vec2i(body_1, body_2), one_side, weights_1, other_side, weights_2, -1,
-                                point_2, normal, gap, thick, pushed,
+                            separate = wp.where(m1 == 1 and m2 == wp.static(n.dim), 1, 0)
+                            add_contact(
+                                contacts, wp.vec2i(body_1, body_2), one_side, weights_1, other_side, weights_2, -1,
+                                point_2, normal, gap, thick, separate,
                             )  # fmt: skip
 
     return SimpleNamespace(test_particles=test_particles)
