@@ -14,7 +14,7 @@ from turgor.viewer.draw.overlays import Overlay
 from turgor.viewer.draw.scene_nodes import rgb
 
 if TYPE_CHECKING:
-    from turgor.viewer.page.playground import Playground
+    from turgor.viewer.draw.picture import Picture
 
 __all__ = ["MOST", "Normals", "Velocities", "chosen_vertices", "outward_normals"]
 
@@ -51,11 +51,11 @@ def outward_normals(positions: FloatArray, layout: Layout) -> FloatArray:
 class Velocities(Overlay):
     """Red arrows as long as the distance covered in `seconds`; those shorter than an arrow's head are left out."""
 
-    def __init__(self, playground: Playground) -> None:
-        super().__init__(playground)
+    def __init__(self, picture: Picture) -> None:
+        super().__init__(picture)
         self.seconds = Look().arrow_seconds(self._radius)
         self.chosen = chosen_vertices(self._layout)
-        api, radius = playground.server.scene, self._radius
+        api, radius = picture.server.scene, self._radius
         self._arrows = self._add(
             lambda points: api.add_arrows(
                 "/overlay-velocities", points, RED,
@@ -73,8 +73,8 @@ class Velocities(Overlay):
 class Normals(Overlay):
     """Thin lines along the outward normals."""
 
-    def __init__(self, playground: Playground) -> None:
-        super().__init__(playground)
+    def __init__(self, picture: Picture) -> None:
+        super().__init__(picture)
         self._chosen = chosen_vertices(self._layout)
         self._along = self._lines("/overlay-normals", rgb(NORMAL), 1.2)
 

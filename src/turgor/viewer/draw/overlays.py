@@ -18,7 +18,7 @@ from turgor.scene.data import Body
 from turgor.viewer.draw.coordinates import in_front
 
 if TYPE_CHECKING:
-    from turgor.viewer.page.playground import Playground
+    from turgor.viewer.draw.picture import Picture
 
 __all__ = ["Bounds", "Contacts", "Overlay", "Particles", "Pins"]
 
@@ -59,9 +59,9 @@ class PointsNode:
 class Overlay:
     """Nodes that follow what is shown."""
 
-    def __init__(self, playground: Playground) -> None:
-        self._playground = playground
-        self._layout, self._radius = playground.nodes.layout, playground.nodes.radius
+    def __init__(self, picture: Picture) -> None:
+        self._picture = picture
+        self._layout, self._radius = picture.nodes.layout, picture.nodes.radius
         self._nodes: list[PointsNode] = []
 
     def show(self, frame: Frame) -> None:
@@ -79,7 +79,7 @@ class Overlay:
 
     def _dots(self, name: str, color: tuple[int, int, int], size: float) -> PointsNode:
         """Round points; size in parts of the scene's radius."""
-        api, width = self._playground.server.scene, size * self._radius
+        api, width = self._picture.server.scene, size * self._radius
         return self._add(
             lambda points: api.add_point_cloud(
                 name, points, color, point_size=width, point_shape="circle", point_shading="flat", precision="float32"
@@ -88,7 +88,7 @@ class Overlay:
 
     def _lines(self, name: str, color: tuple[int, int, int], thickness: float) -> PointsNode:
         """Line segments; thickness in pixels."""
-        api = self._playground.server.scene
+        api = self._picture.server.scene
         return self._add(
             lambda points: api.add_line_segments(name, points, color, thickness=thickness, thickness_units="screen")
         )
@@ -97,8 +97,8 @@ class Overlay:
 class Bounds(Overlay):
     """The box along the axes, and the ball about its centre, that hold each body (Matyka & Ollila 2003, 3.5)."""
 
-    def __init__(self, playground: Playground) -> None:
-        super().__init__(playground)
+    def __init__(self, picture: Picture) -> None:
+        super().__init__(picture)
         self._boxes = self._lines("/overlay-boxes", BOX_COLOR, 1.5)
         self._balls = self._lines("/overlay-balls", BALL_COLOR, 1.0)
         dim, self._starts = self._layout.dim, np.array([body.start for body in self._layout.bodies], np.int64)
@@ -135,15 +135,15 @@ class Bounds(Overlay):
 class Contacts(Overlay):
     """Where bodies touch each other and walls, and the normals there; of the running world only."""
 
-    def __init__(self, playground: Playground) -> None:
-        super().__init__(playground)
+    def __init__(self, picture: Picture) -> None:
+        super().__init__(picture)
         self._points = self._dots("/overlay-contacts", CONTACT_COLOR, DOT)
         self._normals = self._lines("/overlay-contact-normals", CONTACT_COLOR, 1.5)
 
     def show(self, frame: Frame) -> None:
         points = normals = np.zeros((0, self._layout.dim))
-        if not self._playground.replaying:
-            found = self._playground.world.sim.contacts()
+        if not self._picture.replaying:
+            found = self._picture.world.sim.contacts()
             here = found.worlds == 0
             points, normals = found.points[here], found.normals[here]
         ends = np.stack([points, points + CONTACT_NORMAL * self._radius * normals], axis=1)
@@ -154,19 +154,19 @@ class Contacts(Overlay):
 class Particles(Overlay):
     """The collision particles of contact = "particles"; of the running world only."""
 
-    def __init__(self, playground: Playground) -> None:
-        super().__init__(playground)
+    def __init__(self, picture: Picture) -> None:
+        super().__init__(picture)
         self._points = self._dots("/overlay-particles", PARTICLE_COLOR, DOT)
 
     @staticmethod
-    def available(playground: Playground) -> bool:
+    def available(picture: Picture) -> bool:
         """Whether this contact method has them."""
-        return playground.world.sim.settings.contact == "particles"
+        return picture.world.sim.settings.contact == "particles"
 
     def show(self, frame: Frame) -> None:
-        sim = self._playground.world.sim
+        sim = self._picture.world.sim
         points = np.zeros((0, self._layout.dim))
-        if self.available(self._playground) and not self._playground.replaying:
+        if self.available(self._picture) and not self._picture.replaying:
             try:
                 found = sim.collision_particles()
                 points = found["position"][found["owner"] < len(sim.names)]  # of the first world
@@ -178,14 +178,14 @@ class Particles(Overlay):
 class Pins(Overlay):
     """Vertices that are held in place."""
 
-    def __init__(self, playground: Playground) -> None:
-        super().__init__(playground)
+    def __init__(self, picture: Picture) -> None:
+        super().__init__(picture)
         self._points = self._dots("/overlay-pins", PIN_COLOR, 1.5 * DOT)
         self._scene: Any = None
         self._pinned = np.zeros(0, np.int64)
 
     def show(self, frame: Frame) -> None:
-        scene = self._playground.world.scene
+        scene = self._picture.world.scene
         if scene is not self._scene:
             self._scene = scene
             self._pinned = _pinned(scene, self._layout)

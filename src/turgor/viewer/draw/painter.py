@@ -18,7 +18,7 @@ from turgor.viewer.draw.coordinates import in_front, upright
 from turgor.viewer.draw.scene_nodes import rgb
 
 if TYPE_CHECKING:
-    from turgor.viewer.page.playground import Playground
+    from turgor.viewer.draw.picture import Picture
 
 __all__ = ["Painter"]
 
@@ -31,12 +31,12 @@ OUTLINE = 8.0  # pixels
 class Painter:
     """Colours the bodies of one `SceneNodes` by one value."""
 
-    def __init__(self, playground: Playground, by: str) -> None:
-        self._playground, self._nodes = playground, playground.nodes
+    def __init__(self, picture: Picture, by: str) -> None:
+        self._picture, self._nodes = picture, picture.nodes
         self.by, self.kind = by, KINDS[by]
         self.dim = self._nodes.layout.dim
         self.range = Range(self.kind)
-        self.measure = Measure(self._nodes, playground.world)
+        self.measure = Measure(self._nodes, picture.world)
         alone = all(len(node.names) == 1 for node in self._nodes.bodies)
         self.banded = not alone or (self.dim == 3 and by != "pressure")
         self._index = {body.name: number for number, body in enumerate(self._nodes.layout.bodies)}
@@ -48,7 +48,7 @@ class Painter:
     def show(self, frame: Frame) -> None:
         """One more frame, atomically."""
         values = self.measure.values(self.by, frame)
-        with self._playground.server.atomic():
+        with self._picture.server.atomic():
             self.range.see(values)
             parts = self.range.parts(values)
             self.grey = not np.isfinite(values).all()
@@ -104,7 +104,7 @@ class Painter:
         elif len(faces):
             solid = self.dim == 3
             red, green, blue = band_colors()[number].tolist()
-            handle = self._playground.server.scene.add_mesh_simple(
+            handle = self._picture.server.scene.add_mesh_simple(
                 f"/color-{number:02d}",
                 points,
                 faces,
@@ -114,7 +114,7 @@ class Painter:
                 receive_shadow=solid,
                 **self._finish,
             )
-            self._playground.pointers.make_draggable(handle, tuple(self._index))
+            self._picture.pointers.make_draggable(handle, tuple(self._index))
             self.bands[number] = handle
 
     def _show_outlines(self, frame: Frame, colors: FloatArray) -> None:
@@ -123,6 +123,6 @@ class Painter:
         if self._outlines is not None:
             self._outlines.points, self._outlines.colors = ends.astype(np.float32), inks
         elif len(ends):
-            self._outlines = self._playground.server.scene.add_line_segments(
+            self._outlines = self._picture.server.scene.add_line_segments(
                 "/color-outlines", ends, inks, thickness=OUTLINE, thickness_units="screen"
             )
