@@ -27,7 +27,7 @@ KINDS = {"hull": HULL, "sphere": SPHERE, "capsule": CAPSULE, "mesh": MESH}
 # Triangles are one face when their normals differ by less than this angle: far above the round-off of a flat side in
 # single precision, far below the angle between the sides of a ball of a thousand triangles (4°).
 FLAT = np.cos(np.radians(0.02))
-# An edge of a mesh is felt by what slides over it when its triangles meet at more than this angle.
+# An edge of a mesh takes part in contact when its triangles meet at more than this angle.
 SMOOTH = np.cos(np.radians(5.0))
 
 
@@ -42,7 +42,7 @@ class Polytopes:
         self.loop: list[int] = []  # points of the faces, counter-clockwise seen from outside
         self.edges: list[tuple[int, int]] = []
         self.beside: list[tuple[FloatArray, FloatArray]] = []  # normals of the two faces of an edge
-        self.sides: list[FloatArray] = []  # for each point of a loop the normal of the side that ends there
+        self.sides: list[FloatArray] = []  # for each point of a loop, the normal of the side that ends there
         self.loop_start, self.rough = [0], list[int]()
         self.point_start, self.face_start, self.edge_start, self.piece_start = [0], [0], [0], [0]
         self.bvhs: list[Any] = []
@@ -117,7 +117,7 @@ class Polytopes:
         sides: Iterable[tuple[int, int, FloatArray, FloatArray]] | None = None,
         rough: bool = True,
     ) -> None:
-        """One convex piece; `sides`: edges with both normals, where the polygons do not tell them."""
+        """One convex piece; `sides`: edges with both normals, where they do not follow from the polygons."""
         base = len(self.points)
         self.points.extend(points)
         owner: dict[tuple[int, int], FloatArray] = {}
