@@ -1,4 +1,4 @@
-"""Walls: half spaces that clip the movement, reflect the normal velocity and rub (A7, B6), and may turn (C5)."""
+"""Walls: half spaces that clip movement, reflect the normal velocity, apply friction and may rotate (A7, B6, C5)."""
 
 import functools
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ __all__ = ["kernels"]
 @functools.cache
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """What a wall does to one point, and the kernel that moves the walls."""
+    """Device functions of one point at a wall, and the kernel that moves the walls."""
     real, vec, spin_type = n.real, n.vec, n.spin
 
     if n.dim == 2:
@@ -42,7 +42,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func
     def rubbed(along: vec, limit: real) -> vec:
-        """What friction takes of a tangential velocity: at most `limit`, and never more than there is."""
+        """The part of a tangential velocity that friction removes: at most `limit`, and never more than all of it."""
         speed = wp.length(along)
         if speed > limit:
             return (limit / speed) * along
@@ -62,18 +62,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """Change of velocity along the normal, and the velocity that friction takes (Martin 2009, 3.1.4).
 
         What is reflected is the velocity of the hit itself. The forces of a substep add to the velocity from its start
-        to its end, and the wall is met after a share gap / (gap - ahead) of the way; so a point that lies on the wall
-        (gap = 0) reflects nothing of what its weight gave it since, and stays, whatever the restitution.
+        to its end, and the wall is met after a share gap / (gap - ahead) of the path; so a point that lies on the wall
+        (gap = 0) reflects nothing of what its weight has added, and stays, whatever the restitution.
         """
         before = wp.dot(start - surface, normal)
         approach = wp.dot(v - surface, normal)
         impulse = real(0.0)
         lost = vec()
         if approach < real(0.0):
-            way = wp.max(gap, real(0.0))
-            first = -wp.abs(before)  # who leaves the wall and is back within the substep is back with that speed
-            met = first + (way / (way - ahead)) * (approach - first)
-            met = wp.max(met, approach)  # forces that braked it before the wall have braked it
+            distance = wp.max(gap, real(0.0))
+            first = -wp.abs(before)  # a point that leaves the wall and returns within the substep has that speed again
+            met = first + (distance / (distance - ahead)) * (approach - first)
+            met = wp.max(met, approach)  # forces that decelerate it act before the wall
             impulse = -(approach + restitution * met)
             lost = rubbed(v - surface - approach * normal, friction * impulse)
         return impulse, lost
@@ -84,8 +84,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ) -> real:
         """Energy per mass that goes into a wall, in the wall's frame; `fallen`: change of the gap in the substep.
 
-        Along the normal, the work of the forces over the way that was really made, minus the gain of kinetic energy:
-        nothing for a point that lies still, however much velocity the forces asked for and the wall refused. Along the
+        Along the normal, the work of the forces over the actual displacement, minus the gain of kinetic energy:
+        nothing for a point that rests, however much velocity the forces add and the wall removes. Along the
         wall, friction times the mean of the velocities at both ends.
         """
         before = wp.dot(start - surface, normal)
@@ -99,7 +99,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     @wp.func
     def held(
         x: vec,
-        place: vec,
+        position: vec,
         start: vec,
         v: vec,
         normal: vec,
@@ -107,21 +107,21 @@ def kernels(n: Numbers) -> SimpleNamespace:
         surface: vec,
         friction: real,
         dt: real,
-        followed: real,  # for how long `place` has followed v, s: dt, or 0 where it followed the stage before
+        followed: real,  # time for which `position` has followed v, s: dt, or 0 where it followed the stage before
     ):
-        """Place and velocity of a stage, for a point that lies on a wall: the wall's reaction acts in every stage.
+        """Position and velocity of a stage, for a point that lies on a wall: the wall's reaction acts in every stage.
 
-        It lies there if its forces alone, without the velocity it had, bring it behind the wall. (Others hit the wall
-        once; that is a matter of the end of the substep.) Without this, dashpots would see it fall in each stage.
+        It lies there if its forces alone, without the velocity it had, bring it behind the wall. (Other points
+        hit the wall once, at the end of the substep.) Without this, dashpots would see it fall in each stage.
         """
         approach = wp.dot(v - surface, normal)
         gap = wp.dot(x + dt * surface - point, normal)
         if approach < real(0.0) and gap + dt * wp.dot(v - start, normal) < real(0.0):
             refused = approach * normal + rubbed(v - surface - approach * normal, -friction * approach)
             v -= refused
-            place -= followed * refused
-            place -= wp.min(wp.dot(place - point, normal), real(0.0)) * normal
-        return place, v
+            position -= followed * refused
+            position -= wp.min(wp.dot(position - point, normal), real(0.0)) * normal
+        return position, v
 
     @n.kernel(__name__)
     def move_walls(

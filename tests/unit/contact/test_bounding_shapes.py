@@ -16,11 +16,11 @@ DIMS = [2, 3]
 
 
 @functools.cache
-def touch_kernel(dim, precision):
+def collide_kernel(dim, precision):
     start_warp()
     n = numbers(dim, precision)
     real, vec = n.real, n.vec
-    touch, way_out = objects.kernels(n).touch, objects.kernels(n).way_out
+    collide, exit_distance = objects.kernels(n).collide, objects.kernels(n).exit_distance
 
     @wp.kernel(module=f"test_bounding.{dim}d.{precision}", enable_backward=False)
     def run(
@@ -34,19 +34,19 @@ def touch_kernel(dim, precision):
         way: wp.array(dtype=real),
     ):
         i = wp.tid()
-        d, k = touch(shape, half[i], start[i], end[i])
+        d, k = collide(shape, half[i], start[i], end[i])
         depth[i] = d
         normal[i] = k
-        way[i] = way_out(shape, half[i], end[i], direction[i])
+        way[i] = exit_distance(shape, half[i], end[i], direction[i])
 
     return run
 
 
-def touch(shape, half, start, end, direction=None, precision="double"):
-    """depth, normal, way out along a direction, of rows."""
+def collide(shape, half, start, end, direction=None, precision="double"):
+    """depth, normal, distance to the surface along a direction, of rows."""
     dim = end.shape[1]
     n = numbers(dim, precision)
-    kernel = touch_kernel(dim, precision)
+    kernel = collide_kernel(dim, precision)
     direction = np.eye(dim)[np.zeros(len(end), int)] if direction is None else direction
     given = [wp.array(a.astype(n.dtype), dtype=n.vec, device=DEVICE) for a in (half, start, end, direction)]
     out = [wp.zeros(len(end), dtype=t, device=DEVICE) for t in (n.real, n.vec, n.real)]
@@ -64,7 +64,7 @@ def random_objects(rng, dim, count=400):
 def test_ellipsoid_pushes_out_what_is_inside_and_nothing_else(dim, precision):
     half, p = random_objects(np.random.default_rng(1), dim)
     level = np.linalg.norm(p / half, axis=1)
-    depth, normal, _ = touch(ELLIPSOID, half, p, p, precision=precision)
+    depth, normal, _ = collide(ELLIPSOID, half, p, p, precision=precision)
     assert ((depth >= 0.0) == (level < 1.0)).all()
     assert (depth >= 0).sum() > 50
     hit = depth >= 0.0
@@ -88,7 +88,7 @@ def test_the_way_out_of_an_ellipse_is_nearly_the_shortest():
     half, p = random_objects(np.random.default_rng(2), 2, 200)
     inside = np.linalg.norm(p / half, axis=1) < 1.0
     half, p = half[inside], p[inside]
-    depth, _, _ = touch(ELLIPSOID, half, p, p)
+    depth, _, _ = collide(ELLIPSOID, half, p, p)
     nearest = np.array([nearest_distance(h, q) for h, q in zip(half, p, strict=True)])
     assert (depth >= nearest - 3e-4).all()  # no way out is shorter (but for the steps of the rim)
     shallow = np.linalg.norm(p / half, axis=1) > 0.9
@@ -103,7 +103,7 @@ def test_ball_is_exact(dim, precision):
     radius = rng.uniform(0.5, 2.0, 100)
     p = rng.normal(size=(100, dim))
     distance = np.linalg.norm(p, axis=1)
-    depth, normal, _ = touch(BALL, np.repeat(radius[:, None], dim, 1), p, p, precision=precision)
+    depth, normal, _ = collide(BALL, np.repeat(radius[:, None], dim, 1), p, p, precision=precision)
     hit = distance < radius
     assert 20 < hit.sum() < 90
     assert ((depth >= 0.0) == hit).all()
@@ -114,7 +114,7 @@ def test_ball_is_exact(dim, precision):
 @pytest.mark.parametrize("shape", [ELLIPSOID, BALL, BOX])
 def test_the_very_middle_goes_the_short_way(shape):
     half = np.array([[1.0, 0.4, 0.7]]) if shape != BALL else np.full((1, 3), 0.4)
-    depth, normal, _ = touch(shape, half, np.zeros((1, 3)), np.zeros((1, 3)))
+    depth, normal, _ = collide(shape, half, np.zeros((1, 3)), np.zeros((1, 3)))
     assert depth[0] == pytest.approx(0.4)
     assert (half * np.abs(normal)).sum() == pytest.approx(0.4)
 
@@ -122,7 +122,7 @@ def test_the_very_middle_goes_the_short_way(shape):
 @pytest.mark.parametrize("dim", DIMS)
 def test_box_from_inside_takes_the_nearest_face(dim):
     half, p = random_objects(np.random.default_rng(4), dim)
-    depth, normal, _ = touch(BOX, half, p, p)
+    depth, normal, _ = collide(BOX, half, p, p)
     inside = (np.abs(p) < half).all(axis=1)
     assert ((depth >= 0.0) == inside).all()
     np.testing.assert_allclose(depth[inside], (half - np.abs(p)).min(axis=1)[inside])
@@ -139,14 +139,14 @@ def test_thin_box_sends_back_what_went_through(dim):
     start, end = np.zeros((4, dim)), np.zeros((4, dim))
     start[:, -1] = [0.5, -0.5, 0.5, 0.5]
     end[:, -1] = [-0.5, 0.5, 0.005, 0.02]
-    depth, normal, _ = touch(BOX, half, start, end)
+    depth, normal, _ = collide(BOX, half, start, end)
     np.testing.assert_allclose(depth[:3], [0.51, 0.51, 0.005])
     np.testing.assert_allclose(normal[:3, -1], [1.0, -1.0, 1.0])
     assert depth[3] < 0.0
     beside = start.copy()
     beside[:, 0] = 1.5
     end[:, 0] = 1.5
-    assert (touch(BOX, half, beside, end)[0] < 0.0).all()
+    assert (collide(BOX, half, beside, end)[0] < 0.0).all()
 
 
 @pytest.mark.parametrize("shape", [ELLIPSOID, BOX])
@@ -157,7 +157,7 @@ def test_way_out_ends_on_the_surface(dim, shape):
     p *= 0.5
     direction = rng.normal(size=p.shape)
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    _, _, way = touch(shape, half, p, p, direction)
+    _, _, way = collide(shape, half, p, p, direction)
     out = (p + way[:, None] * direction) / half
     size = np.abs(out).max(axis=1) if shape == BOX else np.linalg.norm(out, axis=1)
     inside = (np.abs(p) / half).max(axis=1) < 1 if shape == BOX else np.linalg.norm(p / half, axis=1) < 1

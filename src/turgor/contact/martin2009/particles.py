@@ -1,12 +1,12 @@
 """Collision particles that look for the closest features of two soft bodies (B10; Martin 2009, 5.2.1).
 
-A particle rests in the middle of a feature. The cost of a place is the sum of 1/d² over the particles of the same body
+A particle rests in the middle of a feature. The cost of a position: the sum of 1/d² over the particles of the same body
 less twice the sum over those of the other body; it moves to the cheapest neighbouring feature or stays. Rounds end when
 fewer than four particles of the pair moved, or after ten. Particles move one after the other: each move then lowers
-the sum of all pairs' costs, so they do settle; moving all at once, half of them would swing to and fro for ever.
+the sum of all pairs' costs, so they settle; if all moved at once, half of them would oscillate.
 
-A place that a particle of the same body has is no place to go, as 1/d² says. Attraction does not grow within a quarter
-of an edge: two particles of touching bodies would never let go of each other again.
+A feature that a particle of the same body occupies is not available, as 1/d² says. Attraction does not grow within a
+quarter of an edge: two particles of touching bodies would never separate again.
 """
 
 import functools
@@ -20,7 +20,7 @@ from turgor.kernel.numbers import Numbers, at
 __all__ = ["BLOCK", "ROUNDS", "STILL", "kernels"]
 
 ROUNDS = 10
-STILL = 4  # a pair goes on while at least so many particles move
+STILL = 4  # a pair continues while at least this many particles move
 ATTRACTION = 2.0
 CORE = 0.25  # of an edge: attraction does not grow within this distance
 BLOCK = 32  # GPU threads for a pair: each tries a neighbour
@@ -39,7 +39,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func
     def middle(corners: wp.vec3i, shift: int, x: wp.array(dtype=vec)) -> vec:
-        """Average of a feature's corners; `shift` leads to the world."""
+        """Average of a feature's corners; `shift`: first point of the world."""
         total = x[at(corners[0] + shift)]
         if corners[1] < 0:
             return total

@@ -5,8 +5,8 @@ masses, as in the paper, for a contact in its middle. Each corner takes its shar
 equal and opposite, and those along the normal have no moment.
 
 All contacts of a substep are solved at once, in a few rounds. So that many contacts at one vertex do not add up to
-more than each asked for, a vertex (or a rigid body) with k contacts takes part in each with a kth of its mass; what the
-contacts give it is then added up, which keeps momentum exact and can add no energy (Tonge et al. 2012). The sum of a
+more than each requires, a vertex (or a rigid body) with k contacts takes part in each with a kth of its mass; what the
+contacts give it is then summed, which conserves momentum and adds no energy (Tonge et al. 2012). The sum of a
 contact's normal impulses is never negative: nothing is pulled.
 """
 
@@ -124,7 +124,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         soft_index: wp.array(dtype=int),  # of each contact body, or -1
         rigid_index: wp.array(dtype=int),
     ):
-        """What each contact still asks for, as sums."""
+        """The impulse that each contact still requires, added to the sums."""
         for c in range(wp.tid(), wp.min(contacts.count[0], contacts.first.shape[0]), contact_lanes):
             normal = contacts.normal[c]
             relative = weighted(contacts.first[c], contacts.first_weights[c], movers.v)

@@ -48,7 +48,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
         @wp.func
         def ray_hits(p: vec, f: face, x: wp.array(dtype=vec)) -> int:
-            """1 if the ray from p along +y crosses the edge; of a shared end only one edge has it."""
+            """1 if the ray from p along +y crosses the edge; a shared end belongs to one edge only."""
             a = x[at(f[0])]
             b = x[at(f[1])]
             if (a[0] <= p[0]) == (b[0] <= p[0]):
@@ -145,7 +145,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func
     def from_hull(p: vec, reach: real, first: int, last: int, faces: wp.array(dtype=face), x: wp.array(dtype=vec)):
-        """(normal, distance) of p from a convex body, negative inside; beyond `reach` only that it is far."""
+        """(normal, distance) of p from a convex body, negative inside; exact only up to `reach`."""
         height = real(-1.0e30)
         normal = vec()
         for k in range(first, last):
@@ -156,7 +156,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 normal = out
         if height > zero and height <= reach:
             _k, _weights, gap, distance = closest_face(p, first, last, faces, x)
-            if distance > real(1.001) * height:  # beside the face: the closest place is an edge or a corner
+            if distance > real(1.001) * height:  # beside the face: the closest point is on an edge or a corner
                 height = distance
                 normal = unit(gap)
         return normal, height

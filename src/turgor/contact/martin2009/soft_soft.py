@@ -1,12 +1,12 @@
 """Feature tests between the particles of two soft bodies (B11; Martin 2009, 5.2.1.1), which find their contacts.
 
-Each particle of one body is tested against each of the other: first the distance of their places, then the test of
+Each particle of one body is tested against each of the other: first the distance of their positions, then the test of
 their two features. The normal points from the higher feature to the lower (from the second body's to the first's for
 equals). Where both surfaces show that one has passed through the other (the gap points into the higher feature's body
-and out of the lower one's), the normal is turned round and the gap is negative: the paper gets this from taking the
-surface's normal. A vertex behind a face is also asked by ray parity, since surfaces that cross at a slant do not show
+and out of the lower one's), the normal is reversed and the gap is negative: the paper gets this from taking the
+surface's normal. A vertex behind a face is also tested by ray parity, since surfaces that cross at a slant do not show
 it. Such contacts are found up to an edge deep, beyond the skin: the paper's two skins were most of an edge, and
-bodies that are pressed together would stay inside each other. A cloth has no inside; its own normal says nothing.
+bodies that are pressed together would stay inside each other. A cloth has no inside, and its normal decides nothing.
 """
 
 import functools
@@ -21,7 +21,7 @@ from turgor.kernel.numbers import Numbers, at
 
 __all__ = ["kernels"]
 
-DEPTH = 1.0  # of the mean edge length: how deep inside features are still brought out
+DEPTH = 1.0  # of the mean edge length: depth up to which crossed features are separated
 FACING = 0.5  # cosine: how well the gap must agree with a surface's normal to prove that it has been crossed
 
 
@@ -246,12 +246,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             side = wp.where(side * opposite > zero, opposite, zero)
                             if closed[body_2] == 1 and wp.abs(wp.dot(normal, out_2)) < wp.abs(side):
                                 side = wp.dot(normal, out_2)
-                        # surfaces that cross at a slant: whether a vertex behind a face is inside tells
-                        asks = m1 == 1 and m2 == wp.static(n.dim) and side >= -facing
-                        asks = asks and closed[body_2] == 1 and wp.dot(normal, out_2) < -facing
+                        # surfaces that cross at a slant: decided by whether a vertex behind a face is inside
+                        in_doubt = m1 == 1 and m2 == wp.static(n.dim) and side >= -facing
+                        in_doubt = in_doubt and closed[body_2] == 1 and wp.dot(normal, out_2) < -facing
                         begin = face_start[body_2]
                         end = face_start[body_2 + 1]
-                        if has_inside(wp.where(asks, 1, 0), points[at(one_side[0])], begin, end, faces, points):
+                        if has_inside(wp.where(in_doubt, 1, 0), points[at(one_side[0])], begin, end, faces, points):
                             side = -one
                         if side < -facing:
                             normal = -normal

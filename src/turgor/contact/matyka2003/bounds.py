@@ -1,4 +1,4 @@
-"""The bounding objects of all bodies at the end of a substep, and which of them may meet (C4): boxes first."""
+"""The bounding objects of all bodies at the end of a substep, and pairs of bodies whose boxes meet (C4)."""
 
 import functools
 from types import SimpleNamespace
@@ -38,7 +38,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         margin: wp.array(dtype=real)  # m: added to a sheet, which has no thickness of its own
         local_centre: wp.array(dtype=vec)  # m, of a rigid body's object, principal axes
         local_half: wp.array(dtype=vec)  # m
-        excluded_start: wp.array(dtype=int)  # bodies it is glued to, which it does not touch
+        excluded_start: wp.array(dtype=int)  # bodies it is glued to, with which it has no contact
         excluded: wp.array(dtype=int)
 
     @wp.struct

@@ -1,5 +1,6 @@
-"""2003's contact (`contact="bounding"`, C4; Matyka & Ollila 2003, 3.5): boxes, then points against bounding objects.
+"""Contact by bounding objects (C4; Matyka & Ollila 2003, 3.5): `contact="bounding"`.
 
+Pairs of bodies come from boxes; then the points of each are tested against the bounding object of the other.
 A soft body's object is that of its volume method if it names one (box, ball, ellipsoid), else the ellipsoid, along the
 world's axes as in the paper; a cloth's is a thin box. A rigid body's object turns with it: a ball for a ball, else the
 smaller one of box and ellipsoid, a thin box for a mesh. Objects are convex and hold all points of their bodies, so
@@ -151,7 +152,7 @@ def _object_of(collider: Collider) -> tuple[int, FloatArray, FloatArray]:
     half = 0.5 * np.ptp(points, axis=0) + collider.radius
     if collider.kind == "mesh":
         return BOX, middle, half + collider.skin
-    # the half axes grow until all points are inside; a capsule's round ends touch where the way out is the longest
+    # the half axes grow until all points are inside; of a capsule, the point of a round end that is farthest out
     arms = points - middle
     growth = float(np.linalg.norm(arms / half, axis=1).max())
     if collider.kind == "capsule":

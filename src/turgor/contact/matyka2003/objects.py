@@ -1,8 +1,8 @@
 """A point against a bounding object (C4): ellipsoid, ball or box, in the object's own axes, centred at zero.
 
-2003 moves a point that is inside iteratively until it is outside, by a rule it does not tell. Here it climbs the
+The paper moves a point that is inside iteratively until it is outside, by a rule it does not state. Here it climbs the
 implicit function f(p) = |p / half| - 1, half a Newton step at a time; f is convex, so the last, whole step ends
-outside, near the closest place of the surface. The normal there is that of the contact, and the depth is measured to
+outside, near the closest point of the surface. The normal there is that of the contact, and the depth is measured to
 the plane that touches the object with this normal: a point moved by it is outside, whatever the steps did.
 """
 
@@ -17,7 +17,7 @@ from turgor.kernel.numbers import Numbers
 __all__ = ["BALL", "BOX", "ELLIPSOID", "kernels"]
 
 BOX, BALL, ELLIPSOID = range(3)
-HALF_STEPS = 8  # they leave 2⁻⁸ of the way; the whole step after them overshoots by about the square of that
+HALF_STEPS = 8  # they leave 2⁻⁸ of the distance; the whole step after them overshoots by about the square of that
 
 
 @functools.cache
@@ -52,7 +52,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def out_of_ellipsoid(half: vec, p: vec):
         """(depth, normal) of a point inside."""
         here = p
-        if wp.dot(p, p) <= real(0.0):  # the middle: the shortest way
+        if wp.dot(p, p) <= real(0.0):  # the centre: the shortest half axis
             shortest = 0
             for axis in range(dim):
                 if half[axis] < half[shortest]:
@@ -84,16 +84,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func
     def into_box(half: vec, start: vec, end: vec):
-        """(depth, normal) of the end of a way that enters the box from outside, even if it leaves it; depth < 0: none.
+        """(depth, normal) of the end of a path that enters the box from outside, even if it leaves it; depth < 0: none.
 
-        The point goes back out of the face it came in by: a thin box cannot be passed in one substep.
+        The point leaves by the face through which it entered: a thin box cannot be crossed in one substep.
         """
-        way = end - start
+        path = end - start
         enter = -huge
         leave = huge
         face = 0
         for axis in range(dim):
-            d = way[axis]
+            d = path[axis]
             if wp.abs(d) <= real(1.0e-20):
                 if wp.abs(start[axis]) >= half[axis]:
                     leave = -huge
@@ -106,14 +106,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 leave = wp.min(leave, second)
         if enter < real(0.0) or enter > real(1.0) or enter >= leave:
             return real(-1.0), vec()
-        side = wp.where(way[face] < real(0.0), real(1.0), real(-1.0))
+        side = wp.where(path[face] < real(0.0), real(1.0), real(-1.0))
         return half[face] - side * end[face], along(face, side)
 
     @wp.func
     def within_box(half: vec, start: vec, end: vec):
-        """(depth, normal) of the end of a way that starts inside: out of the face that was nearest at the start.
+        """(depth, normal) of the end of a path that starts inside: out of the face that was nearest at the start.
 
-        The nearest at the end may be the opposite one, and the point would pass; beside the box it is free.
+        The nearest at the end may be the opposite one, and the point would cross the box; beside the box it is free.
         """
         _, normal = out_of_box(half, start)
         for axis in range(dim):
@@ -122,7 +122,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return wp.dot(half, wp.abs(normal)) - wp.dot(end, normal), normal
 
     @wp.func
-    def touch(shape: int, half: vec, start: vec, end: vec):
+    def collide(shape: int, half: vec, start: vec, end: vec):
         """(depth, normal) of a point that moves from start to end; depth < 0: it does not touch."""
         depth = real(-1.0)
         normal = vec()
@@ -136,16 +136,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return depth, normal
 
     @wp.func
-    def way_out(shape: int, half: vec, p: vec, direction: vec) -> real:
-        """How far a point inside has to go along a unit direction."""
+    def exit_distance(shape: int, half: vec, p: vec, direction: vec) -> real:
+        """Distance to the surface from a point inside, along a unit direction."""
         if shape == wp.static(BOX):
-            way = huge
+            distance = huge
             for axis in range(dim):
                 part = wp.abs(direction[axis])
                 if part > real(1.0e-6):
                     side = wp.where(direction[axis] < real(0.0), real(-1.0), real(1.0))
-                    way = wp.min(way, (half[axis] - side * p[axis]) / part)
-            return way
+                    distance = wp.min(distance, (half[axis] - side * p[axis]) / part)
+            return distance
         s = wp.cw_div(p, half)
         d = wp.cw_div(direction, half)
         d2 = wp.dot(d, d)
@@ -153,7 +153,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return (wp.sqrt(wp.max(b * b - d2 * (wp.dot(s, s) - real(1.0)), real(0.0))) - b) / d2
 
     @wp.func
-    def middle_out(shape: int, half: vec, p: vec):
+    def nearest_exit(shape: int, half: vec, p: vec):
         """(depth, normal) of a point inside, whatever the shape."""
         if shape == wp.static(BOX):
             depth, normal = out_of_box(half, p)
@@ -161,4 +161,4 @@ def kernels(n: Numbers) -> SimpleNamespace:
         depth, normal = out_of_ellipsoid(half, p)
         return depth, normal
 
-    return SimpleNamespace(inside=inside, touch=touch, way_out=way_out, middle_out=middle_out)
+    return SimpleNamespace(inside=inside, collide=collide, exit_distance=exit_distance, nearest_exit=nearest_exit)

@@ -1,13 +1,13 @@
 """Points that are inside a bounding object: cut the movement, push out, split the velocity and scale each part (C4).
 
-The paper has no reaction. Here the opposite impulse goes to the other body: to a rigid one at the place of the point,
-to all points of a soft one in proportion to their masses, so that it moves as a whole. Momentum is kept; of soft bodies
-angular momentum only as far as the impulse points to the middle of the mass, which it does for balls.
+The paper has no reaction. Here the opposite impulse goes to the other body: to a rigid one at the contact point,
+to all points of a soft one in proportion to their masses, so that all get the same velocity. Momentum is conserved;
+angular momentum of soft bodies only where the impulse points to the centre of mass, which it does for balls.
 
 All contacts of a pass act at once. So that together they do not add energy, each gets a share of the bodies that
 take part in several (mass splitting): each part collides for itself, and the parts of a body are joined afterwards,
-which can only lose energy. A single contact gets all, and is exact. Bodies that are bounced and bounce others in one
-pass are halved; two passes, one per order of the pair, keep this to chains of three.
+which can only lose energy. A single contact gets the whole bodies, and is exact. Bodies that are hit and hit others in
+one pass are halved; two passes, one per order of the pair, keep this to chains of three.
 """
 
 import functools
@@ -26,7 +26,7 @@ from turgor.rigid import impulse, motion
 
 __all__ = ["PUSH_RATE", "kernels"]
 
-PUSH_RATE = 1.0  # 1/s: what overlaps is pushed out by at most this share of the object's smallest half axis per second
+PUSH_RATE = 1.0  # 1/s: overlap is removed by at most this share of the object's smallest half axis per second
 DEEP = 0.25  # of the smallest half axis: deeper points leave with their body, along the direction of its centre
 
 
@@ -40,7 +40,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
     surface, all_moved = materials.kernels(n), moved.kernels(n)
     Movers, rigid_velocity = all_moved.Movers, all_moved.rigid_velocity
     pair_friction, pair_restitution = surface.pair_friction, surface.pair_restitution
-    touch, inside, way_out, middle_out = shapes.touch, shapes.inside, shapes.way_out, shapes.middle_out
+    collide, inside = shapes.collide, shapes.inside
+    exit_distance, nearest_exit = shapes.exit_distance, shapes.nearest_exit
     turning, push = motion.kernels(n), impulse.kernels(n)
     rotate, rotate_back = turning.rotate, turning.rotate_back
     cross, turn_by, mobility = push.cross, push.turn_by, push.mobility
@@ -118,16 +119,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
         centre = objects.centre[b]
         if rb < 0:
             centre = centre + drift.shift[b]
-        # a body that has its middle inside leaves as one, instead of being torn to all sides
-        sunk = False
-        way = vec()
+        # a body whose centre is inside leaves in one direction, instead of being torn to all sides
+        centre_inside = False
+        out = vec()
         if bodies.closed[a] != 0:
             middle = objects.centre[a] - centre
             if rb >= 0:
                 middle = rotate_back(objects.orientation[b], middle)
             if inside(shape, half, middle):
-                sunk = True
-                _, way = middle_out(shape, half, middle)
+                centre_inside = True
+                _, out = nearest_exit(shape, half, middle)
         for p in range(bodies.point_start[a] + lane, bodies.point_end[a], lanes):
             i = at(p)
             place = points[i]
@@ -145,11 +146,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if rb >= 0:
                 end = rotate_back(objects.orientation[b], end)
                 start = rotate_back(objects.orientation[b], start)
-            depth, normal = touch(shape, half, start, end)
+            depth, normal = collide(shape, half, start, end)
             if depth >= real(0.0) and (inverse > real(0.0) or objects.inverse_mass[b] > real(0.0)):
-                if sunk and depth > deep * wp.min(half):
-                    depth = way_out(shape, half, end, way)
-                    normal = way
+                if centre_inside and depth > deep * wp.min(half):
+                    depth = exit_distance(shape, half, end, out)
+                    normal = out
                 if rb >= 0:
                     normal = rotate(objects.orientation[b], normal)
                 slot = wp.atomic_add(contacts.count, 0, 1)
@@ -252,7 +253,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 slide_inverse_mass = side_mobility(movers, inverse_a, ra, place, slide) / share_a
                 slide_inverse_mass += side_mobility(movers, objects.inverse_mass[b], rb, place, slide) / share_b
                 rub = -wp.min(friction * size, speed / slide_inverse_mass) * slide
-        # what this substep would add to the overlap is cut, what is there already is pushed out gently
+        # what this substep would add to the overlap is cut; what is there already is removed slowly
         gain = wp.max(-wp.dot(step - h * other, normal), real(0.0))
         out = wp.min(contacts.depth[c], gain + h * push_rate * wp.min(objects.half[b]))
         contacts.impulse[c] = size * normal + rub
@@ -260,7 +261,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func(inline=True)
     def push_rigid(m: Movers, rigid: int, place: vec, impulse: vec, shift: vec, normal: vec, h: real):
-        """A new velocity moves a rigid body in this very substep; only what is missing is made up."""
+        """A new velocity moves a rigid body in this substep already; only the rest is pushed."""
         inverse = m.rigid_inverse_mass[rigid]
         if inverse > real(0.0):
             arm = place - m.rigid_x[rigid]
@@ -285,7 +286,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         movers: Movers,
         contacts: Contacts,
     ):
-        """Equal and opposite, on both bodies."""
+        """Impulse and displacement, equal and opposite on both bodies."""
         c = wp.tid()
         if c < contacts.count[1] or c >= wp.min(contacts.count[0], contacts.capacity):
             return
@@ -313,7 +314,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def spread(point_body: wp.array(dtype=int), drift: Drift, movers: Movers):
-        """What a soft body got as a whole goes to all its free points."""
+        """The drift of a soft body goes to all its free points."""
         i = wp.tid()
         if movers.soft_inverse_mass[i] > real(0.0):
             b = at(point_body[i])

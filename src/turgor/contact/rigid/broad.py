@@ -70,7 +70,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_count: wp.array(dtype=wp.int32),
         manifold_count: wp.array(dtype=wp.int32),
     ):
-        """Bounds of a body, with its skin and as far as it may come in this substep."""
+        """Bounds of a body, with its skin and the distance that it may move in this substep."""
         i = wp.tid()
         if i == 0:
             pair_count[0] = 0
@@ -89,7 +89,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func
     def apart(a: vec, size_a: vec, b: vec, size_b: vec) -> bool:
-        """Whether two boxes have room between them."""
+        """Whether two boxes are disjoint."""
         return wp.max(wp.abs(a - b) - size_a - size_b) > zero
 
     @wp.func
@@ -169,14 +169,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         box_centre: wp.array(dtype=vec),
         box_half: wp.array(dtype=vec),
     ):
-        """The pairs that a body owns, side by side; one thread after the other."""
+        """The pairs that a body owns, side by side; threads run one after the other."""
         i = wp.tid()
         start = pairs.count[0]
         number = find_partners(i, start, 1, between_bodies, shapes, bodies, walls, pairs, box_centre, box_half)
         pairs.count[0] = start + number
         set_range(pairs, i, start, number)
 
-    # in parallel: count, add up, write; so the order is always the same
+    # in parallel: count, add up, write, so that the order does not depend on that of the threads
 
     @n.kernel(__name__)
     def count_pairs(
@@ -214,7 +214,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_pairs: wp.array(dtype=wp.int32),
         world_pairs: wp.array(dtype=wp.int32),
     ):
-        """The pairs that a body owns, behind those of all bodies before it."""
+        """The pairs that a body owns, after those of all bodies before it."""
         i = wp.tid()
         world = i // bodies.per_world
         start = wp.int32(0)

@@ -136,7 +136,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func
     def opposite(s: Shapes, piece: int, d: vec) -> int:
-        """The face of a piece whose normal is most against d."""
+        """The face of a piece whose normal is most opposite to d."""
         least = far
         face = wp.int32(0)
         for f in range(s.piece[at(piece)].face_first, s.piece[at(piece)].face_last):

@@ -3,7 +3,7 @@
 A pass visits each pair and corrects the accumulated impulses of its points: the normal one is never negative, the one
 of friction stays within its cone. Equal and opposite impulses act at one point, so momentum and angular momentum are
 kept. On the CPU a pair sees what the pair before it did. In parallel each body is split into as many parts as it has
-pairs, which move apart for the length of a pass (mass splitting; Tonge et al. 2012): a pass is then a sum over pairs,
+pairs, which move independently during a pass (mass splitting; Tonge et al. 2012): a pass is then a sum over pairs,
 taken in integers, so that the order of threads does not matter.
 """
 
@@ -261,7 +261,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         points: Points,
         sums: Sums,
     ):
-        """A pass that moves points apart that are deeper than they may be; no velocity comes of it."""
+        """A pass that moves points apart that are deeper than the slop; velocities do not change."""
         for index in range(wp.tid(), wp.min(pairs.count[0], pairs.capacity), stride):
             i = pairs.a[index]
             j = pairs.b[index]
@@ -271,7 +271,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 if deep > zero:
                     arm_a = points.arm_a[row]
                     arm_b = points.arm_b[row]
-                    # in parallel the points of a pair all start from where the pass began: each takes its share
+                    # in parallel the points of a pair all see the state at the start of the pass: each takes a share
                     portion = one
                     if wp.static(parallel):
                         portion = one / real(pairs.point_count[index])

@@ -1,4 +1,4 @@
-"""Narrow phase: contact points of near pairs, the velocities wanted there, and their impulses before (B14)."""
+"""Narrow phase: contact points of near pairs, the velocities wanted there, and their warm impulses (B14)."""
 
 import functools
 from types import SimpleNamespace
@@ -137,7 +137,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         margin: wp.array(dtype=real),
         manifold_count: wp.array(dtype=wp.int32),
     ):
-        """Contact points of the pairs, what is wanted of their velocities, and the impulses they had before."""
+        """Contact points of the pairs, the velocities wanted there, and the impulses of the last substep."""
         h = dt[0]
         position = wp.zeros(shape=(wp.static(clip.BUFFER),), dtype=vec)
         gap = wp.zeros(shape=(wp.static(clip.BUFFER),), dtype=real)
@@ -152,7 +152,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             friction = zero
             bounce = zero
             slop = slop_share * bodies.skin[i]
-            centre = vec()  # of the other
+            centre = vec()  # of the other body or wall
             v_other = vec()
             spin_other = spin_type(zero)
             if j < 0:

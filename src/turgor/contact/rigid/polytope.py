@@ -27,7 +27,7 @@ KINDS = {"hull": HULL, "sphere": SPHERE, "capsule": CAPSULE, "mesh": MESH}
 # Triangles are one face when their normals differ by less than this angle: far above the round-off of a flat side in
 # single precision, far below the angle between the sides of a ball of a thousand triangles (4°).
 FLAT = np.cos(np.radians(0.02))
-# An edge of a mesh is felt by what slides over it when its triangles meet at more than this angle.
+# An edge of a mesh takes part in contact when its triangles meet at more than this angle.
 SMOOTH = np.cos(np.radians(5.0))
 
 
@@ -42,7 +42,7 @@ class Polytopes:
         self.loop: list[int] = []  # points of the faces, counter-clockwise seen from outside
         self.edges: list[tuple[int, int]] = []
         self.beside: list[tuple[FloatArray, FloatArray]] = []  # normals of the two faces of an edge
-        self.sides: list[FloatArray] = []  # for each point of a loop the normal of the side that ends there
+        self.sides: list[FloatArray] = []  # for each point of a loop, the normal of the side that ends there
         self.loop_start, self.rough = [0], list[int]()
         self.point_start, self.face_start, self.edge_start, self.piece_start = [0], [0], [0], [0]
         self.bvhs: list[Any] = []
@@ -56,15 +56,12 @@ class Polytopes:
                 self._add_piece(points, _polygons(points, faces) if kind == HULL else [])
             self.piece_start.append(len(self.rough))
             self.bvhs.append(self._tree(range(first, len(self.rough)), device) if kind == MESH else None)
-
-        t = structs(n)
         clouds = [np.asarray(c.points, float).reshape(-1, n.dim) for c in colliders]
-        ends = zip(self.point_start, self.point_start[1:], strict=False)
         self.reach = [float(np.linalg.norm(p, axis=1).max() + c.radius) for p, c in zip(clouds, colliders, strict=True)]
+        t = structs(n)
         self.shapes = t.Shapes()
         self.shapes.collider = _records(
-            t.Collider,
-            device,
+            t.Collider, device,
             kind=kinds,
             first_piece=self.piece_start[:-1],
             radius=[c.radius for c in colliders],
@@ -72,43 +69,35 @@ class Polytopes:
             middle=[(p.min(axis=0) + p.max(axis=0)) / 2 for p in clouds],
             half=[(p.max(axis=0) - p.min(axis=0)) / 2 for p in clouds],
             bvh=[bvh.id if bvh else 0 for bvh in self.bvhs],
-        )
-        self.shapes.piece = _records(
-            t.Piece,
-            device,
-            point_first=self.point_start[:-1],
-            point_last=self.point_start[1:],
-            face_first=self.face_start[:-1],
-            face_last=self.face_start[1:],
-            edge_first=self.edge_start[:-1],
-            edge_last=self.edge_start[1:],
+        )  # fmt: skip
+        self.shapes.meshes = wp.array(np.flatnonzero(np.array(kinds) == MESH), dtype=wp.int32, device=device)
+        self._fill_shapes(n, device)
+
+    def _fill_shapes(self, n: Numbers, device: Any) -> None:
+        """Pieces, faces, edges and points on the device."""
+        t, shapes = structs(n), self.shapes
+        ends = zip(self.point_start, self.point_start[1:], strict=False)
+        shapes.piece = _records(
+            t.Piece, device,
+            point_first=self.point_start[:-1], point_last=self.point_start[1:],
+            face_first=self.face_start[:-1], face_last=self.face_start[1:],
+            edge_first=self.edge_start[:-1], edge_last=self.edge_start[1:],
             rough=self.rough,
             centre=[np.mean(self.points[a:b], axis=0) for a, b in ends],
-        )
-        self.shapes.face = _records(
-            t.Face,
-            device,
-            normal=self.normals,
-            offset=self.offsets,
-            first=self.loop_start[:-1],
-            last=self.loop_start[1:],
-        )
-        meshes = np.flatnonzero(np.array(kinds) == MESH).astype(np.int32)
-        self.shapes.meshes = wp.array(meshes, dtype=wp.int32, device=device)
+        )  # fmt: skip
+        shapes.face = _records(
+            t.Face, device,
+            normal=self.normals, offset=self.offsets, first=self.loop_start[:-1], last=self.loop_start[1:],
+        )  # fmt: skip
         start, end = (np.array([self.points[e[k]] for e in self.edges]).reshape(-1, n.dim) for k in (0, 1))
-        self.shapes.edge = _records(
-            t.Edge,
-            device,
-            start=start,
-            along=end - start,
-            left=[left for left, _ in self.beside],
-            right=[right for _, right in self.beside],
-        )
-        points = np.array(self.points, n.dtype).reshape(-1, n.dim)
-        self.shapes.point = wp.array(points, dtype=n.vec, device=device)
-        sides = np.array(self.sides, n.dtype).reshape(-1, n.dim)
-        self.shapes.side = wp.array(sides, dtype=n.vec, device=device)
-        self.shapes.corner = wp.array(points[self.loop].reshape(-1, n.dim), dtype=n.vec, device=device)
+        left, right = ([normals[k] for normals in self.beside] for k in (0, 1))
+        shapes.edge = _records(t.Edge, device, start=start, along=end - start, left=left, right=right)
+
+        def vectors(rows: Any) -> Any:
+            return wp.array(np.array(rows, n.dtype).reshape(-1, n.dim), dtype=n.vec, device=device)
+
+        shapes.point, shapes.side = vectors(self.points), vectors(self.sides)
+        shapes.corner = vectors([self.points[i] for i in self.loop])
 
     def _add_piece(
         self,
@@ -117,7 +106,7 @@ class Polytopes:
         sides: Iterable[tuple[int, int, FloatArray, FloatArray]] | None = None,
         rough: bool = True,
     ) -> None:
-        """One convex piece; `sides`: edges with both normals, where the polygons do not tell them."""
+        """One convex piece; `sides`: edges with both normals, where they do not follow from the polygons."""
         base = len(self.points)
         self.points.extend(points)
         owner: dict[tuple[int, int], FloatArray] = {}

@@ -23,7 +23,7 @@ def structs(n: Numbers) -> SimpleNamespace:
 
     @wp.struct
     class Collider:
-        """What a body is made of; one entry per body of a world."""
+        """The shape of a body for contact; one entry per body of a world."""
 
         kind: int  # turgor.contact.rigid.polytope: HULL, SPHERE, CAPSULE, MESH
         first_piece: int
@@ -43,7 +43,7 @@ def structs(n: Numbers) -> SimpleNamespace:
         face_last: int
         edge_first: int
         edge_last: int
-        rough: int  # 0: a part of a smooth mesh, felt only with its faces
+        rough: int  # 0: a part of a smooth mesh: only its faces take part in contact
         centre: vec
 
     @wp.struct

@@ -1,8 +1,8 @@
 """Contact of balls and capsules: closest points of their core, a point or a segment, with their radius around it (B14).
 
-The core keeps out of everything as long as contacts are solved in time, so its closest points tell the normal; a core
-inside a hull leaves through the face that is nearest. A capsule that lies along a face or along another capsule gets
-two points, so that it lies still.
+Cores do not overlap anything as long as contacts are solved in time, so its closest points give the normal; a core
+inside a hull leaves through the nearest face. A capsule that lies along a face or along another capsule gets
+two points, so that it rests.
 """
 
 import functools
@@ -202,7 +202,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         ee = wp.dot(e, e)
         de = wp.dot(d, e)
         if dd > zero and ee > zero and de * de > lying * lying * dd * ee:
-            # side by side: the ends of the common stretch
+            # side by side: the ends of the common section
             from_a = wp.dot(a - p, d) / dd
             from_b = wp.dot(b - p, d) / dd
             first = wp.clamp(wp.min(from_a, from_b), zero, one)

@@ -20,9 +20,9 @@ from turgor.rigid import motion
 
 __all__ = ["kernels"]
 
-# Tangents of edges that are closer to parallel than this make no axis; the faces beside them are as good.
+# Tangents of edges that are closer to parallel than this make no axis; the faces beside them give the same axis.
 PARALLEL = 1e-3
-# An edge pair must be better than a face by this share of the depth: a manifold of a face is worth more than one point.
+# An edge pair must be better than a face by this share of the depth: the manifold of a face is more stable.
 EDGE_SHARE = 0.9
 
 
@@ -201,7 +201,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if over <= slop:
                 count = put(count, corner, best, 5 - wp.int32(first), normal, slop, position, gap, features)
                 least = best
-        if best < -bias and least > zero:  # they overlap, but not there
+        if best < -bias and least > zero:  # they overlap, but not over this face
             count = 0
         # A point over the face and in both gaps: the bodies are no farther apart than that, whatever the axis.
         if rough == 0 or (least <= best + slop and best > -bias):
