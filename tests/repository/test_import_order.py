@@ -44,11 +44,12 @@ ORDERS: Mapping[str, Order] = {
         "method",
         ("features", "rigid", "martin2009", "matyka2003"),
     ),
-    "turgor.contact.features": ("search", "solve", "method"),
+    "turgor.contact.features": ("launch", "search", "solve", "method"),
     "turgor.viewer": (("server", "world"), "draw", "export", "page"),
     "turgor.papers": (
         "drawing",
         "report",
+        "gallery_scenes",
         ("matyka2003", "matyka2004", "matyka2007", "martin2009"),
         ("catalogue", "report.report"),
     ),
