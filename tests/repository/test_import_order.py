@@ -49,6 +49,7 @@ ORDERS: Mapping[str, Order] = {
     "turgor.papers": (
         ("drawing", "gallery_scenes"),
         "report",
+        "gallery_scenes",
         ("matyka2003", "matyka2004", "matyka2007", "martin2009"),
         "catalogue",
     ),

@@ -125,9 +125,8 @@ def test_a_body_without_gas_has_null_and_not_nan(here: Here) -> None:
 
 def test_options_win_over_the_scene(scene: Path, here: Here) -> None:
     options = ["--seconds", 0.2, "--solver", "rk4", "--fps", 30, "--substeps", 50, "--precision", "double"]
-    result = json.loads(
-        here.good("run", scene, *options, "--set", "ball.mass=2", "--set", "gravity=[0,0,-1]", "--json")
-    )
+    options += ["--set", "gravity=[0,0,-1]", "--json"]
+    result = json.loads(here.good("run", scene, *options, "--set", "ball.mass=2"))
     assert result["solver"] == "rk4"
     assert result["frames"] == 6
     assert result["substeps"] == 50
