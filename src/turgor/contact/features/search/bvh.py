@@ -7,6 +7,7 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.contact.features.launch import FeatureLauncher
+from turgor.contact.features.search import body_pairs
 from turgor.contact.features.search import candidates as listed
 from turgor.contact.geometry import closest_fast
 from turgor.contact.geometry.advancement import EDGE_EDGE, VERTEX_FACE
@@ -46,7 +47,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     near = closest_fast.kernels(n)
     shared = listed.kernels(n)
-    add, face_distance, flat = shared.add, shared.face_distance, shared.flat
+    CandidateList, add, face_distance, flat = shared.CandidateList, shared.add, shared.face_distance, shared.flat
+    PairList, is_listed = body_pairs.kernels(n).PairList, body_pairs.kernels(n).is_listed
 
     @n.kernel(__name__)
     def bound_faces(
@@ -86,28 +88,22 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_low: wp.array(dtype=vec),
         body_high: wp.array(dtype=vec),
         thickness: wp.array(dtype=real),
-        pair_count: wp.array(dtype=int),
-        pairs: wp.array(dtype=wp.vec2i),
+        pair_list: PairList,
         by_tree: wp.array(dtype=int),
-        pair_margin: wp.array(dtype=real),
         slab_direction: wp.array(dtype=vec),
         slab_begin: wp.array(dtype=real),
         slab_end: wp.array(dtype=real),
-        candidate_count: wp.array(dtype=int),
-        candidates: wp.array(dtype=wp.vec4i),
-        wake_travel: wp.array(dtype=real),
-        warm_force: wp.array(dtype=real),
-        overflow: wp.array(dtype=int),
+        candidate_list: CandidateList,
     ):
         """Points of each body of a pair near faces of the other."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and by_tree[pair] != 0:
-            ids = pairs[pair]
+        if is_listed(pair_list, pair) and by_tree[pair] != 0:
+            ids = pair_list.pairs[pair]
             sides = 2
             if ids[0] == ids[1]:
                 sides = 1
             skin = thickness[ids[0]] + thickness[ids[1]]
-            within = pair_margin[pair] + skin
+            within = pair_list.pair_margin[pair] + skin
             for side in range(sides):
                 a = ids[side]
                 b = ids[1 - side]
@@ -134,18 +130,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             if not mine:
                                 gap = face_distance(p, f, points)
                                 if gap <= within:
-                                    add(
-                                        pair,
-                                        i,
-                                        found,
-                                        VERTEX_FACE,
-                                        gap - skin,
-                                        candidate_count,
-                                        candidates,
-                                        wake_travel,
-                                        warm_force,
-                                        overflow,
-                                    )
+                                    add(candidate_list, pair, i, found, VERTEX_FACE, gap - skin)
 
     found_by = SimpleNamespace(bound_faces=bound_faces, collect_faces=collect_faces)
     if dim == 2:
@@ -161,27 +146,21 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_low: wp.array(dtype=vec),
         body_high: wp.array(dtype=vec),
         thickness: wp.array(dtype=real),
-        pair_count: wp.array(dtype=int),
-        pairs: wp.array(dtype=wp.vec2i),
+        pair_list: PairList,
         by_tree: wp.array(dtype=int),
-        pair_margin: wp.array(dtype=real),
         slab_direction: wp.array(dtype=vec),
         slab_begin: wp.array(dtype=real),
         slab_end: wp.array(dtype=real),
-        candidate_count: wp.array(dtype=int),
-        candidates: wp.array(dtype=wp.vec4i),
-        wake_travel: wp.array(dtype=real),
-        warm_force: wp.array(dtype=real),
-        overflow: wp.array(dtype=int),
+        candidate_list: CandidateList,
     ):
         """Edges of the first body of a pair near edges of the second, found through the faces that own them."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and by_tree[pair] != 0:
-            ids = pairs[pair]
+        if is_listed(pair_list, pair) and by_tree[pair] != 0:
+            ids = pair_list.pairs[pair]
             a = ids[0]
             b = ids[1]
             skin = thickness[a] + thickness[b]
-            within = pair_margin[pair] + skin
+            within = pair_list.pair_margin[pair] + skin
             root = wp.bvh_get_group_root(bvh, b)
             lowest = body_low[b]
             highest = body_high[b]
@@ -218,10 +197,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                         _s, _t, gap = near.segments(p, q, r, s)
                                         size = wp.length(gap)
                                         if size <= within:
-                                            add(
-                                                pair, e, other, EDGE_EDGE, size - skin, candidate_count, candidates,
-                                                wake_travel, warm_force, overflow,
-                                            )  # fmt: skip
+                                            add(candidate_list, pair, e, other, EDGE_EDGE, size - skin)
 
     found_by.collect_edges = collect_edges
     return found_by
