@@ -99,12 +99,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair, lane = wp.tid()
         if is_listed(pair_list, pair) and by_tree[pair] != 0:
             ids = pair_list.pairs[pair]
-            sides = 2
-            if ids[0] == ids[1]:
-                sides = 1
             skin = thickness[ids[0]] + thickness[ids[1]]
             within = pair_list.pair_margin[pair] + skin
-            for side in range(sides):
+            for side in range(2):
                 a = ids[side]
                 b = ids[1 - side]
                 root = wp.bvh_get_group_root(bvh, b)
@@ -124,13 +121,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         found = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language)
                         while wp.bvh_query_next(query, found):
                             f = faces[at(found)]
-                            mine = f[0] == i or f[1] == i
-                            if wp.static(dim == 3):
-                                mine = mine or f[2] == i
-                            if not mine:
-                                gap = face_distance(p, f, points)
-                                if gap <= within:
-                                    add(candidate_list, pair, i, found, VERTEX_FACE, gap - skin)
+                            gap = face_distance(p, f, points)
+                            if gap <= within:
+                                add(candidate_list, pair, i, found, VERTEX_FACE, gap - skin)
 
     found_by = SimpleNamespace(bound_faces=bound_faces, collect_faces=collect_faces)
     if dim == 2:
@@ -185,19 +178,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         owned = face_edges[at(found)]
                         for k in range(3):
                             other = owned[k]
-                            if other >= 0 and (a != b or other > e):
+                            if other >= 0:
                                 its = edges[at(other)]
-                                shares = its[0] == mine[0] or its[0] == mine[1]
-                                shares = shares or its[1] == mine[0] or its[1] == mine[1]
-                                if not shares:
-                                    r = points[at(its[0])]
-                                    s = points[at(its[1])]
-                                    off = wp.max(wp.max(low_end - wp.max(r, s), wp.min(r, s) - high_end), vec())
-                                    if wp.dot(off, off) <= within * within:  # between the boxes of the two
-                                        _s, _t, gap = near.segments(p, q, r, s)
-                                        size = wp.length(gap)
-                                        if size <= within:
-                                            add(candidate_list, pair, e, other, EDGE_EDGE, size - skin)
+                                r = points[at(its[0])]
+                                s = points[at(its[1])]
+                                off = wp.max(wp.max(low_end - wp.max(r, s), wp.min(r, s) - high_end), vec())
+                                if wp.dot(off, off) <= within * within:  # between the boxes of the two
+                                    _s, _t, gap = near.segments(p, q, r, s)
+                                    size = wp.length(gap)
+                                    if size <= within:
+                                        add(candidate_list, pair, e, other, EDGE_EDGE, size - skin)
 
     found_by.collect_edges = collect_edges
     return found_by

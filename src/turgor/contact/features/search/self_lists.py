@@ -57,15 +57,15 @@ class SelfLists:
     def collect(self, pairs: int) -> None:
         """Candidates of stale pairs (of at most so many) of a body with itself."""
         self.launch.tiles(self.kernels.bound_patches, pairs)
-        self.launch.tiles(self.kernels.collect_own_faces, pairs)
+        self.launch.tiles(self.kernels.collect_self_faces, pairs)
         if self.dim == 3:
-            self.launch.tiles(self.kernels.collect_own_edges, pairs)
+            self.launch.tiles(self.kernels.collect_self_edges, pairs)
 
 
 @functools.cache
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """bound_patches, collect_own_faces, collect_own_edges (3D) for a list; measure_patches, recheck_margins."""
+    """bound_patches, collect_self_faces, collect_self_edges (3D) for a list; measure_patches, recheck_margins."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     shared = listed.kernels(n)
     CandidateList, face_distance, add = shared.CandidateList, shared.face_distance, shared.add
@@ -132,7 +132,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     edge_high[at(i)] = wp.max(points[at(e[0])], points[at(e[1])])
 
     @n.kernel(__name__)
-    def collect_own_faces(
+    def collect_self_faces(
         patch_start: wp.array(dtype=int),
         patch_points: wp.array(dtype=wp.vec2i),
         face_range: wp.array(dtype=wp.vec2i),
@@ -236,7 +236,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     found_by = SimpleNamespace(
         bound_patches=bound_patches,
-        collect_own_faces=collect_own_faces,
+        collect_self_faces=collect_self_faces,
         measure_patches=measure_patches,
         recheck_margins=recheck_margins,
     )
@@ -246,7 +246,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     near = closest_fast.kernels(n)
 
     @n.kernel(__name__)
-    def collect_own_edges(
+    def collect_self_edges(
         patch_start: wp.array(dtype=int),
         edge_range: wp.array(dtype=wp.vec2i),
         patch_edges: wp.array(dtype=int),
@@ -292,5 +292,5 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                             if size <= within:
                                                 add(candidate_list, pair, one, two, EDGE_EDGE, size - skin)
 
-    found_by.collect_own_edges = collect_own_edges
+    found_by.collect_self_edges = collect_self_edges
     return found_by

@@ -257,14 +257,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                             _s, _t, between = near.segments(a, b, c, d)
                             size = wp.length(between)
                             if size <= within:
-                                add(
-                                    candidate_list,
-                                    pair,
-                                    slab_lists[at(base + k)],
-                                    slab_lists[at(other + j)],
-                                    EDGE_EDGE,
-                                    size - skin,
-                                )
+                                one = slab_lists[at(base + k)]
+                                add(candidate_list, pair, one, slab_lists[at(other + j)], EDGE_EDGE, size - skin)
 
     return SimpleNamespace(
         bound_slabs=bound_slabs, fill_slabs=fill_slabs, choose_search=choose_search, cross_slabs=cross_slabs

@@ -120,7 +120,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         unmade_move: wp.array(dtype=real)  # m, per contact body: largest movement that was not made
 
     @wp.func
-    def round_part(moves: Moves, one: int, two: int) -> real:
+    def round_radius(moves: Moves, one: int, two: int) -> real:
         """Radius of the round one of two bodies, which is part of its thickness; else zero."""
         if moves.rigid_index[two] >= 0:
             return moves.rigid_radius[moves.rigid_index[two]]
@@ -187,7 +187,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             most = approach(body_move, body_spread, one, two) + real(2.0) * unmade
             pair_horizon[p] = pair_travel[p] + most / most_of
             if one != two:
-                pair_horizon[p] = pair_horizon[p] + round_part(moves, one, two) - thickness[one] - thickness[two]
+                pair_horizon[p] = pair_horizon[p] + round_radius(moves, one, two) - thickness[one] - thickness[two]
             if overlapping[p] != 0:
                 pair_horizon[p] = real(URGENT) * real(2.0)
 
@@ -219,7 +219,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 ids = pairs[pair]
                 one = at(ids[0])
                 two = at(ids[1])
-                round_off = round_part(moves, one, two)
+                round_off = round_radius(moves, one, two)
                 # the gap is at least this: what is left until the candidate wakes, and the skins
                 least = wp.max(wake_travel[at(c)] - pair_travel[pair], -thickness[one] - thickness[two])
                 if one != two:
