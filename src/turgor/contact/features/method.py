@@ -45,11 +45,8 @@ class FeatureContacts(ContactMethod):
         self.constraints = ContactConstraints(model, surfaces, self.overlaps.launch)
         self.impulses = Impulses(model, self.constraints.launch)
         self.sweep_stage = Sweep(model, surfaces, self.constraints.launch, self.impulses, self.lists.pairs.capacity)
-        self.overflow, self.count, self.scale = (
-            self.lists.flags.overflow,
-            self.constraints.count,
-            self.sweep_stage.scale,
-        )
+        self.overflow, self.count = self.lists.flags.overflow, self.constraints.count
+        self.scale = self.sweep_stage.scale
         self.growing: dict[int, Any] = {
             PAIRS: self.lists.pairs, CANDIDATES: self.lists.candidates, CONSTRAINTS: self.constraints,
             OVERLAPS: self.overlaps,
