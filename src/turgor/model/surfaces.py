@@ -98,12 +98,12 @@ class Surfaces:
             return np.concatenate([_shifted(values, world * step) for world in range(model.worlds)])
 
         face_points, edge_points = points("faces", "face"), points("edges", "edge")[:, :2]
-        around = np.repeat(np.arange(len(face_points), dtype=np.int32), dim)
-        once = np.unique(np.stack([face_points.ravel(), around], axis=1), axis=0)  # repeated corners count once
+        owner = np.repeat(np.arange(len(face_points), dtype=np.int32), dim)
+        once = np.unique(np.stack([face_points.ravel(), owner], axis=1), axis=0)  # repeated corners count once
         rows = compressed_rows(once[:, 0], once[:, 1], self.point_count)
         self.point_faces_start, self.point_faces = (model.int_array(row) for row in rows)  # faces at each point
-        spokes = np.repeat(np.arange(len(edge_points), dtype=np.int32), 2)
-        rows = compressed_rows(edge_points.ravel(), spokes, self.point_count)
+        owner = np.repeat(np.arange(len(edge_points), dtype=np.int32), 2)
+        rows = compressed_rows(edge_points.ravel(), owner, self.point_count)
         self.point_edges_start, self.point_edges = (model.int_array(row) for row in rows)  # edges at each point
         face_type = model.numbers.face
         self.faces = model.index_array(face_points, face_type)
@@ -160,7 +160,7 @@ class Surfaces:
         return [body.name for body in (*self.model.bodies, *self.model.rigids.bodies)]
 
     def _excluded_pairs(self) -> None:
-        """Rows, per contact body, of the bodies that it is glued to: they meet there, and never touch."""
+        """Per contact body, the bodies that it is glued to: they meet there, and never touch."""
         model = self.model
         soft = model.body_host[model.glue.vertex_host]
         rigid = model.glue.body_host + self.soft_bodies
@@ -206,9 +206,9 @@ def _features_of(faces: IntArray, dim: int) -> tuple[IntArray, IntArray, IntArra
     other = np.where(sides[inverse, 0] == np.arange(len(ends)), beside[inverse, 1], beside[inverse, 0])
     opposite = np.where(real, other, -1).reshape(count, 3).astype(np.int32)
     number = np.full(len(keys), -1, np.int32)
-    kept = np.flatnonzero(keys[:, 0] != keys[:, 1])
-    number[kept] = np.arange(len(kept))
-    edges = np.concatenate([keys, beside], axis=1)[kept].astype(np.int32)
+    proper = np.flatnonzero(keys[:, 0] != keys[:, 1])  # edges with two different ends
+    number[proper] = np.arange(len(proper))
+    edges = np.concatenate([keys, beside], axis=1)[proper].astype(np.int32)
     face_edges = np.where(own, number[inverse], -1).reshape(count, 3).astype(np.int32)
     edge_bits = (own.reshape(count, 3) * (1 << (OWNS_EDGE + np.arange(3)))).sum(axis=1).astype(np.int32)
     return faces, opposite, corner_bits | edge_bits, edges, face_edges

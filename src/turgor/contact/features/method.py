@@ -44,8 +44,9 @@ class FeatureContacts(ContactMethod):
         self.overlaps = Overlaps(model, surfaces, self.lists.launch, self.lists.pairs.capacity)
         self.constraints = ContactConstraints(model, surfaces, self.overlaps.launch)
         self.impulses = Impulses(model, self.constraints.launch)
-        self.swept = Sweep(model, surfaces, self.constraints.launch, self.impulses, self.lists.pairs.capacity)
-        self.overflow, self.count, self.scale = self.lists.flags.overflow, self.constraints.count, self.swept.scale
+        self.sweep_stage = Sweep(model, surfaces, self.constraints.launch, self.impulses, self.lists.pairs.capacity)
+        self.overflow, self.count = self.lists.flags.overflow, self.constraints.count
+        self.scale = self.sweep_stage.scale
         self.growing: dict[int, Any] = {
             PAIRS: self.lists.pairs, CANDIDATES: self.lists.candidates, CONSTRAINTS: self.constraints,
             OVERLAPS: self.overlaps,
@@ -90,7 +91,7 @@ class FeatureContacts(ContactMethod):
         self.lists.motion.measure()
         wp.copy(self.scratch.v_free, self.state.v)
         self.dynamics.contacts.zero_()
-        self.swept.run()
+        self.sweep_stage.run()
 
     # between substeps -----------------------------------------------------------------------------------------------
 
@@ -116,7 +117,7 @@ class FeatureContacts(ContactMethod):
         self.lists.allocate()
         self.overlaps.allocate(self.lists.pairs.capacity)
         self.constraints.allocate()
-        self.swept.allocate(self.lists.pairs.capacity)
+        self.sweep_stage.allocate(self.lists.pairs.capacity)
 
     def grow(self) -> None:
         """Larger buffers where one was too small: behind the flag, `overflow` says how much was needed of each."""

@@ -32,9 +32,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             b = points[at(f[1])]
             c = points[at(g[0])]
             d = points[at(g[1])]
-            return orientation(a, b, c) * orientation(a, b, d) < real(0.0) and orientation(c, d, a) * orientation(
-                c, d, b
-            ) < real(0.0)
+            if orientation(a, b, c) * orientation(a, b, d) >= real(0.0):
+                return False
+            return orientation(c, d, a) * orientation(c, d, b) < real(0.0)
 
         @wp.func
         def angle(p: vec, f: face, points: wp.array(dtype=vec)) -> real:

@@ -26,6 +26,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
     edge_bit = wp.constant(OWNS_EDGE)
     corner_bit = wp.constant(OWNS_CORNER)
 
+    @wp.func
+    def comes_closer(gap: vec, a: vec, edge: vec, apex: vec) -> bool:
+        """Whether a face with this apex, at an edge from a, comes closer to what lies in the direction of the gap."""
+        across = apex - a
+        across -= (wp.dot(across, edge) / wp.max(wp.dot(edge, edge), real(1.0e-30))) * edge
+        return wp.dot(gap, across) > real(0.0)
+
     if dim == 2:
 
         @wp.func
@@ -46,14 +53,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return wp.vec3i(f[0], f[1], f[1])
 
         @wp.func
-        def closest_of_edges(candidate: wp.vec4i, edges: wp.array(dtype=wp.vec4i), points: wp.array(dtype=vec)):
+        def closest_of_edges(e: wp.vec4i, g: wp.vec4i, points: wp.array(dtype=vec)):
             """There is no such pair in the plane."""
             return wp.vec3i(), wp.vec3i(), vec(), vec(), vec()
 
         @wp.func
-        def are_ridges(
-            candidate: wp.vec4i, w: vec, u: vec, gap: vec, edges: wp.array(dtype=wp.vec4i), points: wp.array(dtype=vec)
-        ) -> bool:
+        def are_ridges(e: wp.vec4i, g: wp.vec4i, w: vec, u: vec, gap: vec, points: wp.array(dtype=vec)) -> bool:
             return False
 
     else:
@@ -86,10 +91,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     apex = opposite[k]
                     if apex >= 0:
                         a = points[at(f[k])]
-                        edge = points[at(f[(k + 1) % 3])] - a
-                        across = points[at(apex)] - a
-                        across -= (wp.dot(across, edge) / wp.max(wp.dot(edge, edge), real(1.0e-30))) * edge
-                        return wp.dot(gap, across) <= real(0.0)
+                        return not comes_closer(gap, a, points[at(f[(k + 1) % 3])] - a, points[at(apex)])
             return True
 
         @wp.func
@@ -100,37 +102,28 @@ def kernels(n: Numbers) -> SimpleNamespace:
         def is_ridge(gap: vec, e: wp.vec4i, points: wp.array(dtype=vec)) -> bool:
             """Whether neither face beside an edge comes closer to what lies in the direction of the gap."""
             a = points[at(e[0])]
-            edge = points[at(e[1])] - a
-            length2 = wp.max(wp.dot(edge, edge), real(1.0e-30))
             for k in range(2):
-                apex = e[2 + k]
-                if apex >= 0:
-                    across = points[at(apex)] - a
-                    across -= (wp.dot(across, edge) / length2) * edge
-                    if wp.dot(gap, across) > real(0.0):
+                if e[2 + k] >= 0:
+                    if comes_closer(gap, a, points[at(e[1])] - a, points[at(e[2 + k])]):
                         return False
             return True
 
         @wp.func
-        def closest_of_edges(candidate: wp.vec4i, edges: wp.array(dtype=wp.vec4i), points: wp.array(dtype=vec)):
+        def closest_of_edges(e: wp.vec4i, g: wp.vec4i, points: wp.array(dtype=vec)):
             """(points of the first edge, of the second, weights of both, gap)."""
-            e = edges[at(candidate[1])]
-            g = edges[at(candidate[2])]
             s, t, gap = near.segments(points[at(e[0])], points[at(e[1])], points[at(g[0])], points[at(g[1])])
             w = vec(real(1.0) - s, s, real(0.0))
             u = vec(real(1.0) - t, t, real(0.0))
             return wp.vec3i(e[0], e[1], e[1]), wp.vec3i(g[0], g[1], g[1]), w, u, gap
 
         @wp.func
-        def are_ridges(
-            candidate: wp.vec4i, w: vec, u: vec, gap: vec, edges: wp.array(dtype=wp.vec4i), points: wp.array(dtype=vec)
-        ) -> bool:
+        def are_ridges(e: wp.vec4i, g: wp.vec4i, w: vec, u: vec, gap: vec, points: wp.array(dtype=vec)) -> bool:
             """Whether two edges are closest inside both, and no face beside them comes closer."""
             if w[0] == real(0.0) or w[1] == real(0.0) or u[0] == real(0.0) or u[1] == real(0.0):
                 return False
-            if not is_ridge(-gap, edges[at(candidate[1])], points):
+            if not is_ridge(-gap, e, points):
                 return False
-            return is_ridge(gap, edges[at(candidate[2])], points)
+            return is_ridge(gap, g, points)
 
     return SimpleNamespace(
         closest_to_face=closest_to_face,

@@ -42,7 +42,7 @@ class BodyPairs:
         self.body_low, self.body_high = zeros(total, n.vec), zeros(total, n.vec)  # m: bounds
         self.body_margin = zeros(total, n.real)  # m: by how much they were enlarged
         self.body_drift = zeros(total, n.real)  # m: how far a point can be from where the bounds were taken
-        self.pair_count, self.search_count = zeros(1, wp.int32), zeros(1, wp.int32)
+        self.pair_count = zeros(1, wp.int32)
         self.first_pair = zeros(total, wp.int32)  # of each body, as the first of the two; -1 if none
         self.capacity = 8 * total + 64
         self.launch = launch.extended(self)
@@ -58,6 +58,7 @@ class BodyPairs:
         self.new_slot = zeros(size, wp.int32)  # of each pair in the new list; -1 if its candidates are searched again
         self.old_second, self.next_pair = zeros(size, wp.int32), zeros(size, wp.int32)
         self.old_margin, self.old_travel = zeros(size, real), zeros(size, real)
+        self.pair_list = self.launch.struct(self.kernels.PairList)
 
     def forget(self) -> None:
         """No pair is known, and all bodies have left their bounds."""
@@ -89,6 +90,33 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """In the order of a substep; what follows `judge` only if something is stale."""
     real, vec, dim = n.real, n.vec, n.dim
     approach = motion.kernels(n).approach
+
+    @wp.struct
+    class PairList:
+        """What the search for candidates reads of the pairs."""
+
+        pair_count: wp.array(dtype=int)
+        pairs: wp.array(dtype=wp.vec2i)
+        pair_margin: wp.array(dtype=real)
+        pair_stale: wp.array(dtype=int)
+
+    @wp.func(inline=True)
+    def is_listed(pair_list: PairList, pair: int) -> bool:
+        return pair < wp.min(pair_list.pair_count[0], pair_list.pairs.shape[0])
+
+    @wp.func(inline=True)
+    def is_stale(pair_list: PairList, pair: int) -> bool:
+        """Whether candidates of a pair of different bodies are searched."""
+        if not is_listed(pair_list, pair):
+            return False
+        return pair_list.pair_stale[pair] != 0 and pair_list.pairs[pair][0] != pair_list.pairs[pair][1]
+
+    @wp.func(inline=True)
+    def is_stale_with_itself(pair_list: PairList, pair: int) -> bool:
+        """Whether candidates of a body with itself are searched."""
+        if not is_listed(pair_list, pair):
+            return False
+        return pair_list.pair_stale[pair] != 0 and pair_list.pairs[pair][0] == pair_list.pairs[pair][1]
 
     @n.kernel(__name__)
     def judge(
@@ -144,7 +172,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_drift: wp.array(dtype=real),
         body_margin: wp.array(dtype=real),
         first_pair: wp.array(dtype=int),
-        search_count: wp.array(dtype=int),
     ):
         """Boxes of all contact bodies, enlarged by their thickness and by what they may move while the lists last."""
         c, lane = wp.tid()
@@ -174,8 +201,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
             body_drift[c] = real(0.0)
             body_margin[c] = free
             first_pair[c] = -1
-            if c == 0:
-                search_count[0] += 1
 
     @wp.func
     def apart(a: int, b: int, low: wp.array(dtype=vec), high: wp.array(dtype=vec)) -> bool:
@@ -310,6 +335,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         wp.atomic_max(overflow, PAIRS, slot + 1)
 
     return SimpleNamespace(
+        PairList=PairList,
+        is_listed=is_listed,
+        is_stale=is_stale,
+        is_stale_with_itself=is_stale_with_itself,
         judge=judge,
         bound_bodies=bound_bodies,
         set_pairs_aside=set_pairs_aside,

@@ -7,6 +7,7 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.contact.features.launch import FeatureLauncher
+from turgor.contact.features.search import body_pairs
 from turgor.contact.features.search import candidates as listed
 from turgor.contact.geometry import closest_fast
 from turgor.contact.geometry.advancement import EDGE_EDGE, VERTEX_FACE
@@ -46,7 +47,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     near = closest_fast.kernels(n)
     shared = listed.kernels(n)
-    add, face_distance, flat = shared.add, shared.face_distance, shared.flat
+    CandidateList, add, face_distance, flat = shared.CandidateList, shared.add, shared.face_distance, shared.flat
+    PairList, is_listed = body_pairs.kernels(n).PairList, body_pairs.kernels(n).is_listed
 
     @n.kernel(__name__)
     def bound_faces(
@@ -86,29 +88,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_low: wp.array(dtype=vec),
         body_high: wp.array(dtype=vec),
         thickness: wp.array(dtype=real),
-        pair_count: wp.array(dtype=int),
-        pairs: wp.array(dtype=wp.vec2i),
+        pair_list: PairList,
         by_tree: wp.array(dtype=int),
-        pair_margin: wp.array(dtype=real),
         slab_direction: wp.array(dtype=vec),
         slab_begin: wp.array(dtype=real),
         slab_end: wp.array(dtype=real),
-        candidate_count: wp.array(dtype=int),
-        candidates: wp.array(dtype=wp.vec4i),
-        wake_travel: wp.array(dtype=real),
-        warm_force: wp.array(dtype=real),
-        overflow: wp.array(dtype=int),
+        candidate_list: CandidateList,
     ):
         """Points of each body of a pair near faces of the other."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and by_tree[pair] != 0:
-            ids = pairs[pair]
-            sides = 2
-            if ids[0] == ids[1]:
-                sides = 1
+        if is_listed(pair_list, pair) and by_tree[pair] != 0:
+            ids = pair_list.pairs[pair]
             skin = thickness[ids[0]] + thickness[ids[1]]
-            within = pair_margin[pair] + skin
-            for side in range(sides):
+            within = pair_list.pair_margin[pair] + skin
+            for side in range(2):
                 a = ids[side]
                 b = ids[1 - side]
                 root = wp.bvh_get_group_root(bvh, b)
@@ -128,24 +121,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         found = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language)
                         while wp.bvh_query_next(query, found):
                             f = faces[at(found)]
-                            mine = f[0] == i or f[1] == i
-                            if wp.static(dim == 3):
-                                mine = mine or f[2] == i
-                            if not mine:
-                                gap = face_distance(p, f, points)
-                                if gap <= within:
-                                    add(
-                                        pair,
-                                        i,
-                                        found,
-                                        VERTEX_FACE,
-                                        gap - skin,
-                                        candidate_count,
-                                        candidates,
-                                        wake_travel,
-                                        warm_force,
-                                        overflow,
-                                    )
+                            gap = face_distance(p, f, points)
+                            if gap <= within:
+                                add(candidate_list, pair, i, found, VERTEX_FACE, gap - skin)
 
     found_by = SimpleNamespace(bound_faces=bound_faces, collect_faces=collect_faces)
     if dim == 2:
@@ -161,27 +139,21 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_low: wp.array(dtype=vec),
         body_high: wp.array(dtype=vec),
         thickness: wp.array(dtype=real),
-        pair_count: wp.array(dtype=int),
-        pairs: wp.array(dtype=wp.vec2i),
+        pair_list: PairList,
         by_tree: wp.array(dtype=int),
-        pair_margin: wp.array(dtype=real),
         slab_direction: wp.array(dtype=vec),
         slab_begin: wp.array(dtype=real),
         slab_end: wp.array(dtype=real),
-        candidate_count: wp.array(dtype=int),
-        candidates: wp.array(dtype=wp.vec4i),
-        wake_travel: wp.array(dtype=real),
-        warm_force: wp.array(dtype=real),
-        overflow: wp.array(dtype=int),
+        candidate_list: CandidateList,
     ):
         """Edges of the first body of a pair near edges of the second, found through the faces that own them."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and by_tree[pair] != 0:
-            ids = pairs[pair]
+        if is_listed(pair_list, pair) and by_tree[pair] != 0:
+            ids = pair_list.pairs[pair]
             a = ids[0]
             b = ids[1]
             skin = thickness[a] + thickness[b]
-            within = pair_margin[pair] + skin
+            within = pair_list.pair_margin[pair] + skin
             root = wp.bvh_get_group_root(bvh, b)
             lowest = body_low[b]
             highest = body_high[b]
@@ -206,22 +178,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         owned = face_edges[at(found)]
                         for k in range(3):
                             other = owned[k]
-                            if other >= 0 and (a != b or other > e):
+                            if other >= 0:
                                 its = edges[at(other)]
-                                shares = its[0] == mine[0] or its[0] == mine[1]
-                                shares = shares or its[1] == mine[0] or its[1] == mine[1]
-                                if not shares:
-                                    r = points[at(its[0])]
-                                    s = points[at(its[1])]
-                                    off = wp.max(wp.max(low_end - wp.max(r, s), wp.min(r, s) - high_end), vec())
-                                    if wp.dot(off, off) <= within * within:  # between the boxes of the two
-                                        _s, _t, gap = near.segments(p, q, r, s)
-                                        size = wp.length(gap)
-                                        if size <= within:
-                                            add(
-                                                pair, e, other, EDGE_EDGE, size - skin, candidate_count, candidates,
-                                                wake_travel, warm_force, overflow,
-                                            )  # fmt: skip
+                                r = points[at(its[0])]
+                                s = points[at(its[1])]
+                                off = wp.max(wp.max(low_end - wp.max(r, s), wp.min(r, s) - high_end), vec())
+                                if wp.dot(off, off) <= within * within:  # between the boxes of the two
+                                    _s, _t, gap = near.segments(p, q, r, s)
+                                    size = wp.length(gap)
+                                    if size <= within:
+                                        add(candidate_list, pair, e, other, EDGE_EDGE, size - skin)
 
     found_by.collect_edges = collect_edges
     return found_by

@@ -45,6 +45,7 @@ class Candidates:
         aside = size if self.launch.parallel else 0
         self.kept_candidates = zeros(aside, wp.vec4i)
         self.kept_wake_travel, self.kept_warm_force = zeros(aside, real), zeros(aside, real)
+        self.candidate_list = self.launch.struct(self.kernels.CandidateList)
 
     def forget(self) -> None:
         """The list is empty."""
@@ -92,28 +93,27 @@ def kernels(n: Numbers) -> SimpleNamespace:
             _w, gap = near.point_triangle(p, points[at(f[0])], points[at(f[1])], points[at(f[2])])
             return wp.length(gap)
 
-    @wp.func
-    def add(
-        pair: int,
-        first: int,
-        second: int,
-        kind: int,
-        free_travel: real,  # m: how much closer the two may come before they touch
-        candidate_count: wp.array(dtype=int),
-        candidates: wp.array(dtype=wp.vec4i),
-        wake_travel: wp.array(dtype=real),
-        warm_force: wp.array(dtype=real),
-        overflow: wp.array(dtype=int),
-    ):
-        """List a candidate of a pair whose travel is zero."""
-        slot = wp.atomic_add(candidate_count, 0, 1)
-        if slot < candidates.shape[0]:
-            candidates[slot] = wp.vec4i(pair, first, second, kind)
-            wake_travel[slot] = free_travel
-            warm_force[slot] = real(0.0)
+    @wp.struct
+    class CandidateList:
+        """What the search adds to."""
+
+        candidate_count: wp.array(dtype=int)
+        candidates: wp.array(dtype=wp.vec4i)
+        wake_travel: wp.array(dtype=real)
+        warm_force: wp.array(dtype=real)
+        overflow: wp.array(dtype=int)
+
+    @wp.func(inline=True)
+    def add(found: CandidateList, pair: int, first: int, second: int, kind: int, free_travel: real):
+        """List a candidate; free_travel: how much closer the two may come (m) before they touch."""
+        slot = wp.atomic_add(found.candidate_count, 0, 1)
+        if slot < found.candidates.shape[0]:
+            found.candidates[slot] = wp.vec4i(pair, first, second, kind)
+            found.wake_travel[slot] = free_travel
+            found.warm_force[slot] = real(0.0)
         else:
-            overflow[0] = 1
-            wp.atomic_max(overflow, CANDIDATES, slot + 1)
+            found.overflow[0] = 1
+            wp.atomic_max(found.overflow, CANDIDATES, slot + 1)
 
     @n.kernel(__name__)
     def set_aside(
@@ -158,4 +158,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             wake_travel[at(c)] = kept_wake_travel[at(c)]
             warm_force[at(c)] = kept_warm_force[at(c)]
 
-    return SimpleNamespace(set_aside=set_aside, put_back=put_back, face_distance=face_distance, add=add, flat=flat)
+    return SimpleNamespace(
+        CandidateList=CandidateList, set_aside=set_aside, put_back=put_back, face_distance=face_distance, add=add,
+        flat=flat,
+    )  # fmt: skip

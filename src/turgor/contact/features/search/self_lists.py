@@ -14,6 +14,7 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.contact.features.launch import FeatureLauncher
+from turgor.contact.features.search import body_pairs
 from turgor.contact.features.search import candidates as listed
 from turgor.contact.features.search.body_pairs import RECHECK
 from turgor.contact.features.search.candidates import FAR
@@ -56,18 +57,21 @@ class SelfLists:
     def collect(self, pairs: int) -> None:
         """Candidates of stale pairs (of at most so many) of a body with itself."""
         self.launch.tiles(self.kernels.bound_patches, pairs)
-        self.launch.tiles(self.kernels.collect_own_faces, pairs)
+        self.launch.tiles(self.kernels.collect_self_faces, pairs)
         if self.dim == 3:
-            self.launch.tiles(self.kernels.collect_own_edges, pairs)
+            self.launch.tiles(self.kernels.collect_self_edges, pairs)
 
 
 @functools.cache
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """bound_patches, collect_own_faces, collect_own_edges (3D) for a list; measure_patches, recheck_margins."""
+    """bound_patches, collect_self_faces, collect_self_edges (3D) for a list; measure_patches, recheck_margins."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     shared = listed.kernels(n)
-    face_distance, add = shared.face_distance, shared.add
+    CandidateList, face_distance, add = shared.CandidateList, shared.face_distance, shared.add
+    pair_functions = body_pairs.kernels(n)
+    PairList, is_listed = pair_functions.PairList, pair_functions.is_listed
+    is_stale_with_itself = pair_functions.is_stale_with_itself
 
     @wp.func
     def apart(low: vec, high: vec, other_low: vec, other_high: vec) -> real:
@@ -87,10 +91,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         points: wp.array(dtype=vec),
         faces: wp.array(dtype=face),
         edges: wp.array(dtype=wp.vec4i),
-        pair_count: wp.array(dtype=int),
-        pairs: wp.array(dtype=wp.vec2i),
-        pair_stale: wp.array(dtype=int),
-        pair_margin: wp.array(dtype=real),
+        pair_list: PairList,
         self_margin: wp.array(dtype=real),
         self_seen: wp.array(dtype=vec),
         patch_low: wp.array(dtype=vec),
@@ -102,10 +103,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """Boxes of the patches, faces and edges of those bodies whose list with themselves is rebuilt."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0 and pairs[pair][0] == pairs[pair][1]:
-            c = at(pairs[pair][0])
+        if is_stale_with_itself(pair_list, pair):
+            c = at(pair_list.pairs[pair][0])
             if lane == 0:
-                self_margin[c] = pair_margin[pair]
+                self_margin[c] = pair_list.pair_margin[pair]
             for k in range(patch_start[c] + lane, patch_start[c + 1], wp.block_dim()):
                 lowest = vec(real(FAR))
                 highest = vec(real(-FAR))
@@ -131,7 +132,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     edge_high[at(i)] = wp.max(points[at(e[0])], points[at(e[1])])
 
     @n.kernel(__name__)
-    def collect_own_faces(
+    def collect_self_faces(
         patch_start: wp.array(dtype=int),
         patch_points: wp.array(dtype=wp.vec2i),
         face_range: wp.array(dtype=wp.vec2i),
@@ -143,22 +144,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
         points: wp.array(dtype=vec),
         faces: wp.array(dtype=face),
         thickness: wp.array(dtype=real),
-        pair_count: wp.array(dtype=int),
-        pairs: wp.array(dtype=wp.vec2i),
-        pair_stale: wp.array(dtype=int),
-        pair_margin: wp.array(dtype=real),
-        candidate_count: wp.array(dtype=int),
-        candidates: wp.array(dtype=wp.vec4i),
-        wake_travel: wp.array(dtype=real),
-        warm_force: wp.array(dtype=real),
-        overflow: wp.array(dtype=int),
+        pair_list: PairList,
+        candidate_list: CandidateList,
     ):
         """Points near faces, of each patch and of those whose boxes are near its own."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0 and pairs[pair][0] == pairs[pair][1]:
-            c = at(pairs[pair][0])
+        if is_stale_with_itself(pair_list, pair):
+            c = at(pair_list.pairs[pair][0])
             skin = real(2.0) * thickness[c]
-            within = pair_margin[pair] + skin
+            within = pair_list.pair_margin[pair] + skin
             for k in range(patch_start[c] + lane, patch_start[c + 1], wp.block_dim()):
                 mine = patch_points[at(k)]
                 for l in range(patch_start[c], patch_start[c + 1]):  # noqa: E741
@@ -176,10 +170,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                         has = f[0] == i or f[1] == i or f[wp.static(dim - 1)] == i
                                         gap = face_distance(p, f, points)
                                         if gap <= within and not has:
-                                            add(
-                                                pair, i, which, VERTEX_FACE, gap - skin, candidate_count, candidates,
-                                                wake_travel, warm_force, overflow,
-                                            )  # fmt: skip
+                                            add(candidate_list, pair, i, which, VERTEX_FACE, gap - skin)
 
     @n.kernel(__name__)
     def measure_patches(
@@ -214,18 +205,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
         patch_spread: wp.array(dtype=real),
         self_margin: wp.array(dtype=real),
         thickness: wp.array(dtype=real),
-        pair_count: wp.array(dtype=int),
-        pairs: wp.array(dtype=wp.vec2i),
-        pair_stale: wp.array(dtype=int),
+        pair_list: PairList,
         pair_travel: wp.array(dtype=real),
         pair_travel_end: wp.array(dtype=real),
-        pair_margin: wp.array(dtype=real),
         some_stale: wp.array(dtype=int),
     ):
         """How much closer features can still come, whichever two patches they belong to."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] == RECHECK:
-            c = at(pairs[pair][0])
+        if is_listed(pair_list, pair) and pair_list.pair_stale[pair] == RECHECK:
+            c = at(pair_list.pairs[pair][0])
             last = patch_start[c + 1]
             least = real(FAR)
             for k in range(patch_start[c] + lane, last, wp.block_dim()):
@@ -240,15 +228,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if lane == 0:
                 ahead = pair_travel_end[pair] - pair_travel[pair]  # in this substep
                 if left[0] >= wp.max(ahead, real(WORTHWHILE) * self_margin[c]):
-                    pair_margin[pair] = pair_travel[pair] + left[0]
-                    pair_stale[pair] = 0
+                    pair_list.pair_margin[pair] = pair_travel[pair] + left[0]
+                    pair_list.pair_stale[pair] = 0
                 else:
-                    pair_stale[pair] = 1
+                    pair_list.pair_stale[pair] = 1
                     some_stale[0] = 1
 
     found_by = SimpleNamespace(
         bound_patches=bound_patches,
-        collect_own_faces=collect_own_faces,
+        collect_self_faces=collect_self_faces,
         measure_patches=measure_patches,
         recheck_margins=recheck_margins,
     )
@@ -258,7 +246,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     near = closest_fast.kernels(n)
 
     @n.kernel(__name__)
-    def collect_own_edges(
+    def collect_self_edges(
         patch_start: wp.array(dtype=int),
         edge_range: wp.array(dtype=wp.vec2i),
         patch_edges: wp.array(dtype=int),
@@ -269,22 +257,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
         points: wp.array(dtype=vec),
         edges: wp.array(dtype=wp.vec4i),
         thickness: wp.array(dtype=real),
-        pair_count: wp.array(dtype=int),
-        pairs: wp.array(dtype=wp.vec2i),
-        pair_stale: wp.array(dtype=int),
-        pair_margin: wp.array(dtype=real),
-        candidate_count: wp.array(dtype=int),
-        candidates: wp.array(dtype=wp.vec4i),
-        wake_travel: wp.array(dtype=real),
-        warm_force: wp.array(dtype=real),
-        overflow: wp.array(dtype=int),
+        pair_list: PairList,
+        candidate_list: CandidateList,
     ):
         """Edges near edges, each pair once."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0 and pairs[pair][0] == pairs[pair][1]:
-            c = at(pairs[pair][0])
+        if is_stale_with_itself(pair_list, pair):
+            c = at(pair_list.pairs[pair][0])
             skin = real(2.0) * thickness[c]
-            within = pair_margin[pair] + skin
+            within = pair_list.pair_margin[pair] + skin
             for k in range(patch_start[c] + lane, patch_start[c + 1], wp.block_dim()):
                 mine = edge_range[at(k)]
                 for l in range(k, patch_start[c + 1]):  # noqa: E741
@@ -309,10 +290,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                             )
                                             size = wp.length(between)
                                             if size <= within:
-                                                add(
-                                                    pair, one, two, EDGE_EDGE, size - skin, candidate_count, candidates,
-                                                    wake_travel, warm_force, overflow,
-                                                )  # fmt: skip
+                                                add(candidate_list, pair, one, two, EDGE_EDGE, size - skin)
 
-    found_by.collect_own_edges = collect_own_edges
+    found_by.collect_self_edges = collect_self_edges
     return found_by

@@ -12,6 +12,7 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.contact.features.launch import FeatureLauncher
+from turgor.contact.features.search import body_pairs
 from turgor.contact.features.search import candidates as listed
 from turgor.contact.features.search.candidates import FAR
 from turgor.contact.geometry import closest_fast
@@ -60,7 +61,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     near = closest_fast.kernels(n)
     shared = listed.kernels(n)
-    face_distance, add = shared.face_distance, shared.add
+    CandidateList, face_distance, add = shared.CandidateList, shared.face_distance, shared.add
+    PairList, is_stale = body_pairs.kernels(n).PairList, body_pairs.kernels(n).is_stale
 
     @wp.func
     def put(slab_lists: wp.array(dtype=int), slab_counts: wp.array(dtype=int), pair: int, which: int, feature: int):
@@ -79,17 +81,15 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         point_end: wp.array(dtype=int),
         body_low: wp.array(dtype=vec),
         body_high: wp.array(dtype=vec),
-        pair_count: wp.array(dtype=int),
-        pairs: wp.array(dtype=wp.vec2i),
-        pair_stale: wp.array(dtype=int),
+        pair_list: PairList,
         slab_direction: wp.array(dtype=vec),
         slab_begin: wp.array(dtype=real),
         slab_end: wp.array(dtype=real),
     ):
         """The direction from the first body to the second, and along it where the second begins and the first ends."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0:
-            ids = pairs[pair]
+        if is_stale(pair_list, pair):
+            ids = pair_list.pairs[pair]
             a = ids[0]
             b = ids[1]
             d = body_low[b] + body_high[b] - body_low[a] - body_high[a]
@@ -121,10 +121,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         point_edges_start: wp.array(dtype=int),  # edges at each point
         point_edges: wp.array(dtype=int),
         thickness: wp.array(dtype=real),
-        pair_count: wp.array(dtype=int),
-        pairs: wp.array(dtype=wp.vec2i),
-        pair_stale: wp.array(dtype=int),
-        pair_margin: wp.array(dtype=real),
+        pair_list: PairList,
         slab_direction: wp.array(dtype=vec),
         slab_begin: wp.array(dtype=real),
         slab_end: wp.array(dtype=real),
@@ -133,42 +130,39 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     ):
         """The lists of stale pairs. A body against itself is searched by `self_lists.py`."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0:
-            ids = pairs[pair]
-            if ids[0] != ids[1]:
-                within = pair_margin[pair] + thickness[ids[0]] + thickness[ids[1]]
-                for side in range(2):
-                    a = ids[side]
-                    d = slab_direction[pair]
-                    bar = slab_begin[pair] - within
-                    if side == 1:
-                        d = -d
-                        bar = -slab_end[pair] - within
-                    for p in range(point_start[a] + lane, point_end[a], wp.block_dim()):
-                        i = at(p)
-                        if beyond(i, d, bar, points):
-                            put(slab_lists, slab_counts, pair, side, i)
-                            # what several points share is listed by the first of them that is in the slab
-                            for q in range(point_faces_start[i], point_faces_start[i + 1]):
-                                f = faces[at(point_faces[at(q)])]
-                                first = bool(True)  # noqa: UP018
-                                for k in range(dim):
-                                    if f[k] < i and beyond(f[k], d, bar, points):
-                                        first = False
-                                if first:
-                                    put(slab_lists, slab_counts, pair, 2 + side, point_faces[at(q)])
-                            if wp.static(dim == 3):
-                                for q in range(point_edges_start[i], point_edges_start[i + 1]):
-                                    e = edges[at(point_edges[at(q)])]
-                                    other = e[0] + e[1] - i
-                                    if not (other < i and beyond(other, d, bar, points)):
-                                        put(slab_lists, slab_counts, pair, 4 + side, point_edges[at(q)])
+        if is_stale(pair_list, pair):
+            ids = pair_list.pairs[pair]
+            within = pair_list.pair_margin[pair] + thickness[ids[0]] + thickness[ids[1]]
+            for side in range(2):
+                a = ids[side]
+                d = slab_direction[pair]
+                bar = slab_begin[pair] - within
+                if side == 1:
+                    d = -d
+                    bar = -slab_end[pair] - within
+                for p in range(point_start[a] + lane, point_end[a], wp.block_dim()):
+                    i = at(p)
+                    if beyond(i, d, bar, points):
+                        put(slab_lists, slab_counts, pair, side, i)
+                        # what several points share is listed by the first of them that is in the slab
+                        for q in range(point_faces_start[i], point_faces_start[i + 1]):
+                            f = faces[at(point_faces[at(q)])]
+                            first = bool(True)  # noqa: UP018
+                            for k in range(dim):
+                                if f[k] < i and beyond(f[k], d, bar, points):
+                                    first = False
+                            if first:
+                                put(slab_lists, slab_counts, pair, 2 + side, point_faces[at(q)])
+                        if wp.static(dim == 3):
+                            for q in range(point_edges_start[i], point_edges_start[i + 1]):
+                                e = edges[at(point_edges[at(q)])]
+                                other = e[0] + e[1] - i
+                                if not (other < i and beyond(other, d, bar, points)):
+                                    put(slab_lists, slab_counts, pair, 4 + side, point_edges[at(q)])
 
     @n.kernel(variant)
     def choose_search(
-        pair_count: wp.array(dtype=int),
-        pairs: wp.array(dtype=wp.vec2i),
-        pair_stale: wp.array(dtype=int),
+        pair_list: PairList,
         slab_counts: wp.array(dtype=int),
         by_tree: wp.array(dtype=int),
         needs_tree: wp.array(dtype=int),
@@ -176,10 +170,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         stride: int,
     ):
         """Stale pairs with a list that is too long go by the tree; those of one body by `self_lists.py`."""
-        for p in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
+        for p in range(wp.tid(), wp.min(pair_list.pair_count[0], pair_list.pairs.shape[0]), stride):
             wanted = int(0)  # noqa: RUF046, UP018
-            if pair_stale[p] != 0:
-                if pairs[p][0] == pairs[p][1]:
+            if pair_list.pair_stale[p] != 0:
+                if pair_list.pairs[p][0] == pair_list.pairs[p][1]:
                     needs_self[0] = 1
                 for k in range(6):
                     if slab_counts[p * 6 + k] > LENGTH:
@@ -194,27 +188,20 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         faces: wp.array(dtype=face),
         edges: wp.array(dtype=wp.vec4i),
         thickness: wp.array(dtype=real),
-        pair_count: wp.array(dtype=int),
-        pairs: wp.array(dtype=wp.vec2i),
-        pair_stale: wp.array(dtype=int),
-        pair_margin: wp.array(dtype=real),
+        pair_list: PairList,
         slab_lists: wp.array(dtype=int),
         slab_counts: wp.array(dtype=int),
         by_tree: wp.array(dtype=int),
         slab_edge_low: wp.array(dtype=vec),
         slab_edge_high: wp.array(dtype=vec),
-        candidate_count: wp.array(dtype=int),
-        candidates: wp.array(dtype=wp.vec4i),
-        wake_travel: wp.array(dtype=real),
-        warm_force: wp.array(dtype=real),
-        overflow: wp.array(dtype=int),
+        candidate_list: CandidateList,
     ):
         """Points of each body against faces of the other; edges against edges."""
         pair, lane = wp.tid()
-        if pair < wp.min(pair_count[0], pairs.shape[0]) and pair_stale[pair] != 0 and by_tree[pair] == 0:
-            ids = pairs[pair]
+        if is_stale(pair_list, pair) and by_tree[pair] == 0:
+            ids = pair_list.pairs[pair]
             skin = thickness[ids[0]] + thickness[ids[1]]
-            within = pair_margin[pair] + skin
+            within = pair_list.pair_margin[pair] + skin
             for side in range(2):
                 base = (pair * 6 + side) * LENGTH
                 other = (pair * 6 + 2 + 1 - side) * LENGTH
@@ -236,10 +223,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         if wp.dot(off, off) <= within * within:
                             gap = face_distance(p, f, points)
                             if gap <= within:
-                                add(
-                                    pair, i, which, VERTEX_FACE, gap - skin, candidate_count, candidates,
-                                    wake_travel, warm_force, overflow,
-                                )  # fmt: skip
+                                add(candidate_list, pair, i, which, VERTEX_FACE, gap - skin)
             if wp.static(dim == 3):
                 base = (pair * 6 + 4) * LENGTH
                 other = (pair * 6 + 5) * LENGTH
@@ -273,10 +257,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                             _s, _t, between = near.segments(a, b, c, d)
                             size = wp.length(between)
                             if size <= within:
-                                add(
-                                    pair, slab_lists[at(base + k)], slab_lists[at(other + j)], EDGE_EDGE,
-                                    size - skin, candidate_count, candidates, wake_travel, warm_force, overflow,
-                                )  # fmt: skip
+                                one = slab_lists[at(base + k)]
+                                add(candidate_list, pair, one, slab_lists[at(other + j)], EDGE_EDGE, size - skin)
 
     return SimpleNamespace(
         bound_slabs=bound_slabs, fill_slabs=fill_slabs, choose_search=choose_search, cross_slabs=cross_slabs

@@ -203,7 +203,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         b = a
                         a = at(ids[1])
                 else:
-                    first, second, w, u, gap = closest_of_edges(candidate, edges, dynamics.points)
+                    first, second, w, u, gap = closest_of_edges(
+                        edges[at(candidate[1])], edges[at(candidate[2])], dynamics.points
+                    )
                 distance = wp.length(gap)
                 if a == b:  # a fine mesh may be nearer to itself than its skin: what is so at rest is no contact
                     between = vec()
@@ -217,7 +219,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         which = at(candidate[2])
                         counts = is_owned(u, gap, faces[which], opposite[which], owns[which], dynamics.points)
                     else:
-                        counts = are_ridges(candidate, w, u, gap, edges, dynamics.points)
+                        counts = are_ridges(
+                            edges[at(candidate[1])], edges[at(candidate[2])], w, u, gap, dynamics.points
+                        )
                 if counts:
                     rigids = wp.vec2i(rigid_index[a], rigid_index[b])
                     round_off = real(0.0)

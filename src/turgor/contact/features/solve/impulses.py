@@ -112,7 +112,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 warm_force[at(constraints.candidate[at(r)])] = constraints.impulse[at(r)] / dt[0]
 
     @wp.func(inline=True)
-    def push_quickly(dynamics: Dynamics, rigid: int, p: vec, place: vec, ids: wp.vec3i, w: vec):
+    def apply_impulse(dynamics: Dynamics, rigid: int, p: vec, place: vec, ids: wp.vec3i, w: vec):
         """As push_side; on the CPU soft points are pushed here, where most of the time is spent."""
         if wp.static(parallel) or rigid >= 0:
             push_side(dynamics, rigid, p, place, ids, w)
@@ -184,8 +184,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         back = -turn_by(inverse_inertia, cross(lever, change))
                         turn_side(dynamics, first, w, centre, back)
                         turn_side(dynamics, second, u, centre, back)
-                push_quickly(dynamics, rigids[0], p, place, first, w)
-                push_quickly(dynamics, rigids[1], -p, place, second, u)
+                apply_impulse(dynamics, rigids[0], p, place, first, w)
+                apply_impulse(dynamics, rigids[1], -p, place, second, u)
 
     @n.kernel(variant)
     def collect(dynamics: Dynamics, soft: int):

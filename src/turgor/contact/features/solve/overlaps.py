@@ -88,12 +88,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
     @wp.func
     def surfaces_cross(
-        a: int, b: int, lane: int, lanes: int, points: wp.array(dtype=vec), faces: wp.array(dtype=face),
+        a: int, b: int, points: wp.array(dtype=vec), faces: wp.array(dtype=face),
         face_start: wp.array(dtype=int), body_low: wp.array(dtype=vec), body_high: wp.array(dtype=vec),
     ) -> int:  # fmt: skip
         """Whether the surfaces of two bodies cross; faces outside the other's box are skipped."""
         found = int(0)  # noqa: RUF046, UP018
-        for i in range(face_start[a] + lane, face_start[a + 1], lanes):
+        for i in range(face_start[a], face_start[a + 1]):
             if found == 0:
                 f = faces[at(i)]
                 if is_near_box(f, points, body_low[b], body_high[b]):
@@ -159,7 +159,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             if a != b and closed[a] != 0 and closed[b] != 0:
                 found = int(0)  # noqa: RUF046, UP018
                 if radius[a] == real(0.0) and radius[b] == real(0.0):
-                    found = surfaces_cross(a, b, 0, 1, points, faces, face_start, body_low, body_high)
+                    found = surfaces_cross(a, b, points, faces, face_start, body_low, body_high)
                 else:
                     ball = a
                     body = b
@@ -247,7 +247,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 centre += (sign / real(point_end[a] - point_start[a])) * middle
             crossing = int(0)  # noqa: RUF046, UP018
             if radius[ids[0]] == real(0.0) and radius[ids[1]] == real(0.0):
-                crossing = surfaces_cross(ids[0], ids[1], 0, 1, points, faces, face_start, body_low, body_high)
+                crossing = surfaces_cross(ids[0], ids[1], points, faces, face_start, body_low, body_high)
             separated[t] = 0
             if deepest == real(0.0) and crossing == 0:
                 separated[t] = 1

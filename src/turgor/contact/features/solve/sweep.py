@@ -120,7 +120,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         unmade_move: wp.array(dtype=real)  # m, per contact body: largest movement that was not made
 
     @wp.func
-    def round_part(moves: Moves, one: int, two: int) -> real:
+    def round_radius(moves: Moves, one: int, two: int) -> real:
         """Radius of the round one of two bodies, which is part of its thickness; else zero."""
         if moves.rigid_index[two] >= 0:
             return moves.rigid_radius[moves.rigid_index[two]]
@@ -183,12 +183,11 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             p = at(k)
             one = at(pairs[p][0])
             two = at(pairs[p][1])
-            most = approach(body_move, body_spread, one, two) + real(2.0) * (
-                moves.unmade_move[one] + moves.unmade_move[two]
-            )
+            unmade = moves.unmade_move[one] + moves.unmade_move[two]
+            most = approach(body_move, body_spread, one, two) + real(2.0) * unmade
             pair_horizon[p] = pair_travel[p] + most / most_of
             if one != two:
-                pair_horizon[p] = pair_horizon[p] + round_part(moves, one, two) - thickness[one] - thickness[two]
+                pair_horizon[p] = pair_horizon[p] + round_radius(moves, one, two) - thickness[one] - thickness[two]
             if overlapping[p] != 0:
                 pair_horizon[p] = real(URGENT) * real(2.0)
 
@@ -220,7 +219,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 ids = pairs[pair]
                 one = at(ids[0])
                 two = at(ids[1])
-                round_off = round_part(moves, one, two)
+                round_off = round_radius(moves, one, two)
                 # the gap is at least this: what is left until the candidate wakes, and the skins
                 least = wp.max(wake_travel[at(c)] - pair_travel[pair], -thickness[one] - thickness[two])
                 if one != two:
@@ -259,18 +258,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 enough = floor * (thickness[one] + thickness[two] - round_off)
                 if most_of * (least - enough) <= fastest and fastest > real(0.0):
                     share, w, u, gap = safe_share(
-                        kind,
-                        dynamics.points[i],
-                        dynamics.points[j],
-                        dynamics.points[k],
-                        dynamics.points[l],
-                        ra,
-                        rb,
-                        rc,
-                        rd,
-                        round_off,
-                        enough,
-                    )
+                        kind, dynamics.points[i], dynamics.points[j], dynamics.points[k], dynamics.points[l],
+                        ra, rb, rc, rd, round_off, enough,
+                    )  # fmt: skip
                     if share < real(1.0):
                         wake_travel[at(c)] = real(URGENT)
                         if rounds[0] <= patience:
@@ -376,11 +366,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             ids = pairs[at(p)]
             a = at(ids[0])
             b = at(ids[1])
-            pair_travel[at(p)] = (
-                pair_travel[at(p)]
-                + approach(body_move, body_spread, a, b)
-                + real(2.0) * (unmade_move[a] + unmade_move[b])
-            )
+            ahead = pair_travel[at(p)] + approach(body_move, body_spread, a, b)
+            pair_travel[at(p)] = ahead + real(2.0) * (unmade_move[a] + unmade_move[b])
 
     return SimpleNamespace(
         Moves=Moves,
