@@ -229,11 +229,13 @@ class Simulation:
     @property
     def substeps(self) -> int:
         """Substeps of the last frame (0 before the first)."""
+        self.engine.look()
         return int(self.engine.scratch.substeps.numpy()[0])
 
     @property
     def dt(self) -> float:
         """s: length of the last substep (0 before the first). A frame takes 1 / settings.fps."""
+        self.engine.look()
         return float(self.engine.scratch.dt.numpy()[0])
 
     @property
@@ -352,6 +354,7 @@ class Simulation:
             raise SceneError(f"{name} must be {self.scene.dim} numbers (or that per world), got {value!r}") from None
         if not np.all(np.isfinite(table)):
             raise SceneError(f"{name} must be finite, got {value!r}")
+        self.engine.look()  # frames that are still to be computed have the old value
         array.assign(np.ascontiguousarray(table, self.model.numbers.dtype))
         self.engine.changed(moved=False)
 
