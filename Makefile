@@ -29,8 +29,8 @@ test: lint ## lint, types and all tests
 	@tools/browser
 	$(PYTEST)
 
-quick: $(STAMP) ## laws and units only: no browser, no pictures, no whole scenes (two minutes once kernels are compiled)
-	$(PYTEST) -m "not picture" tests/laws tests/unit tests/reference tests/repository
+quick: $(STAMP) ## laws and units: no browser, pictures or other programs (two minutes once the kernels are compiled)
+	$(PYTEST) -m "not picture and not process" tests/laws tests/unit tests/reference tests/repository
 
 lint: $(STAMP) ## ruff (rules and format) and mypy (strict)
 	$(BIN)/ruff check .

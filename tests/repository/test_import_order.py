@@ -83,7 +83,7 @@ def breaches(source: Path) -> list[str]:
         path = file.relative_to(source)
         parts = tuple(part for part in path.with_suffix("").parts if part != "__init__")
         module = ".".join((source.name, *parts))
-        package = (source.name, *path.parts[:-1])
+        taken = list(imports(file, (source.name, *path.parts[:-1])))
         for holder, order in ORDERS.items():
             if not module.startswith(f"{holder}."):
                 continue
@@ -92,7 +92,7 @@ def breaches(source: Path) -> list[str]:
             if own is None:
                 found.append(f"{path}: {inner!r} has no place in the order of {holder}")
                 continue
-            for line, name in imports(file, package):
+            for line, name in taken:
                 where = f"{path}:{line}: imports {name}"
                 if not f"{name}.".startswith(f"{holder}."):
                     continue

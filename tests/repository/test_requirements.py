@@ -72,6 +72,7 @@ def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=200)
 
 
+@pytest.mark.process
 def test_a_full_run_passes_with_every_id_covered(tmp_path: Path) -> None:
     done = run(suite(tmp_path), "-n", "2")
     assert done.returncode == 0, done.stdout
@@ -84,6 +85,7 @@ def test_a_full_run_passes_with_every_id_covered(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("body", "options"),
     [("pytest.skip('not here')", ("-n", "2")), ("raise ValueError", ()), ("pytest.xfail('not yet')", ())],
@@ -98,12 +100,14 @@ def test_a_requirement_without_a_passing_test_fails_a_full_run(
     assert "A2" in done.stdout.splitlines()  # and not A1, which passes twice, nor X1, which no paper asks for
 
 
+@pytest.mark.process
 def test_a_part_of_the_suite_is_not_judged(tmp_path: Path) -> None:
     done = run(suite(tmp_path, "pytest.skip('not here')"), "-k", "one")
     assert done.returncode == 0, done.stdout
     assert "requirements without" not in done.stdout
 
 
+@pytest.mark.process
 def test_what_a_full_run_is() -> None:
     whole = [[], ["-v", "--durations=5"], ["-n", "2"], ["--ff"]]
     file = "tests/unit/scene/test_gas.py"

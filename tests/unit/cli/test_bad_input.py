@@ -134,6 +134,7 @@ def test_bad_command_lines(tmp_path: Path, refusal: Refusal, args: list[str], wo
         assert word in said
 
 
+@pytest.mark.process
 def test_the_installed_command_refuses_alike(tmp_path: Path, refusal: Refusal) -> None:
     (tmp_path / "ball.toml").write_text(SAMPLE.replace("mass = 1.0", "mas = 1.0", 1))
     args = ("run", "ball.toml", "-o", "a.npz")

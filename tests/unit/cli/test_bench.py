@@ -46,6 +46,7 @@ def test_unknown_name_is_told():
         bench.run(["speed"])
 
 
+@pytest.mark.process
 def test_command_prints_one_object():
     done = subprocess.run(
         [sys.executable, "-m", "turgor", "bench", "stages", "--json"], capture_output=True, text=True, check=True

@@ -60,6 +60,7 @@ def test_version(here: Here) -> None:
     assert here.good("--version") == f"turgor {version('turgor')}\n"
 
 
+@pytest.mark.process
 def test_help_and_scenes_load_nothing_heavy() -> None:
     """S7 needs a quick start: what a command does not use is not imported."""
     heavy = {"warp", "trimesh", "pyvista", "h5py", "shapely", "fontTools", "vtkmodules"}
@@ -88,6 +89,7 @@ def test_scenes_prints_a_file_to_start_from(tmp_path: Path, here: Here) -> None:
     assert json.loads(here.good("scenes", "drop-2d", "--json"))["name"] == "drop-2d"
 
 
+@pytest.mark.process
 def test_a_pipe_that_closes_early_is_no_error() -> None:
     done = subprocess.run(f"{EXE} scenes drop | true", shell=True, capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
@@ -96,6 +98,7 @@ def test_a_pipe_that_closes_early_is_no_error() -> None:
 # --- run
 
 
+@pytest.mark.process
 def test_json_is_one_strict_object(scene: Path) -> None:
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is not JSON")
@@ -159,6 +162,7 @@ def test_report_and_quiet(scene: Path, here: Here) -> None:
     assert here.good("run", scene, "--quiet") == ""
 
 
+@pytest.mark.process
 @pytest.mark.picture
 def test_a_failed_simulation_is_exit_1_and_leaves_no_video(tmp_path: Path) -> None:
     (tmp_path / "bang.toml").write_text(EXPLOSION)
@@ -182,6 +186,7 @@ def test_outputs_are_checked_before_anything_is_computed(tmp_path: Path, here: H
     assert os.listdir(tmp_path) == ["long.toml"]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_is_quiet_and_clean(tmp_path: Path, sent: signal.Signals, code: int) -> None:
     (tmp_path / "long.toml").write_text(TINY.replace("seconds = 0.1", "seconds = 1e6"))
@@ -198,6 +203,7 @@ def test_an_interrupted_run_is_quiet_and_clean(tmp_path: Path, sent: signal.Sign
     assert not [name for name in os.listdir(tmp_path) if ".part" in name]
 
 
+@pytest.mark.process
 def test_progress_on_a_terminal(scene: Path) -> None:
     """A bar with frames and real-time factor, on stderr only, and only if that is a terminal."""
     ours, theirs = pty.openpty()
@@ -271,6 +277,7 @@ def test_output_helpers() -> None:
     assert [human_size(size) for size in (12, 1200, 3_100_000, 4.2e9)] == ["12 bytes", "1.2 kB", "3.1 MB", "4.2 GB"]
 
 
+@pytest.mark.process
 @pytest.mark.req("X9")
 def test_kill_9_leaves_a_file_that_opens(tmp_path: Path) -> None:
     """`turgor run -o a.vtkhdf`, killed in the middle: VTK's own reader finds every frame that had been flushed."""

@@ -181,6 +181,7 @@ def test_a_folder_without_permission_is_told_at_once(tmp_path: Path, monkeypatch
         check_folder(tmp_path / "new")
 
 
+@pytest.mark.process
 def test_without_the_render_extra_the_command_says_how_to_install_it(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['pyvista'] = None; from turgor.cli.app import execute; sys.exit(execute(sys.argv[1:]))"
@@ -221,6 +222,7 @@ def small(signals: int, *arguments: str, **options: Any) -> subprocess.Completed
     return subprocess.run(line, capture_output=True, text=True, timeout=100, **options)
 
 
+@pytest.mark.process
 def test_the_command_ends_with_one_line(tmp_path: Path) -> None:
     done = small(0, "--quick", cwd=tmp_path)  # the default folder
     assert done.returncode == 0, done.stderr
@@ -230,6 +232,7 @@ def test_the_command_ends_with_one_line(tmp_path: Path) -> None:
     PageReader(path.read_text())
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("signals", [1, 2])
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, signals: int) -> None:
     done = small(signals, "-o", str(tmp_path / "new"))
@@ -240,6 +243,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, signals: int) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.process
 def test_a_terminal_sees_a_bar(tmp_path: Path) -> None:
     main, other = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}

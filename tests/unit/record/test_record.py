@@ -367,6 +367,7 @@ for _ in sys.stdin:  # a new writer for each line: forked, to start at once
 """
 
 
+@pytest.mark.process
 @pytest.mark.req("X9")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 def test_kill_9_leaves_all_frames(tmp_path):

@@ -119,6 +119,7 @@ def test_colours_by_value_know_rigid_bodies(color_by: str) -> None:
         assert painter.draw(sim.frame()).shape == (180, 320, 3)
 
 
+@pytest.mark.process
 def test_the_command_line_tells_where_they_are(tmp_path: Path) -> None:
     from turgor.cli.app import app
 

@@ -172,9 +172,15 @@ REFUSED = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def untouched() -> Simulation:
+    """For what is refused, and so changes nothing."""
+    return make()
+
+
 @pytest.mark.parametrize(("name", "key", "value", "message"), REFUSED.values(), ids=REFUSED)
-def test_refused(name: str, key: str, value: Any, message: str) -> None:
-    sim = make()
+def test_refused(untouched: Simulation, name: str, key: str, value: Any, message: str) -> None:
+    sim = untouched
     before = sim.state_hash()
     with pytest.raises(SceneError, match=message):
         setattr(sim[name], key, value)
