@@ -249,6 +249,7 @@ def test_the_package_ships_its_types() -> None:
     assert '"py.typed"' in (ROOT / "pyproject.toml").read_text()
 
 
+@pytest.mark.process
 def test_a_users_script_type_checks(complaints: dict[str, list[str]]) -> None:
     assert complaints.get("good.py", []) == []
 
