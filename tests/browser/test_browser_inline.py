@@ -31,12 +31,12 @@ def test_the_inline_view_shows_what_the_notebook_does(browser):
         assert sim.time == 0.0  # it starts paused
         sim.run(0.5)
         assert sim.time == pytest.approx(0.5)
-        shown = view.playground.meter.all_updates
+        shown = view.playground.rates.all_updates
         for _ in range(200):
             if view.playground._shown[2] == sim.frame_index:
                 break
             view.playground._closed.wait(0.05)
-        assert view.playground.meter.all_updates >= shown
+        assert view.playground.rates.all_updates >= shown
         np.testing.assert_allclose(view.playground.world.frame().positions, sim.frame().positions)
     finally:
         view.close()

@@ -110,7 +110,7 @@ class RigidContacts:
         launch(k.find_bounds, self.total, pair_count=self.pairs.count)
         if self.parallel:
             launch(k.count_pairs, self.total)
-            launch(k.count_worlds, self.model.worlds, per_world=self.model.rigids.count)
+            launch(k.count_worlds, self.model.worlds)
             launch(k.write_pairs, self.total)
         else:
             launch(k.find_pairs, self.total)
