@@ -107,7 +107,8 @@ def keeping() -> Iterator[tuple[Playground, KeepTab]]:
 
 @pytest.fixture
 def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which temporary folders are made."""
+    """The folder in which temporary folders are made. Kernels are compiled before, as Warp leaves files there."""
+    turgor.Simulation(turgor.gallery.load("drop-2d")).step()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 

@@ -10,7 +10,7 @@ from turgor.contact import materials, walls
 from turgor.kernel.numbers import Numbers, at
 from turgor.rigid import impulse
 
-__all__ = ["kernels", "variant_of"]
+__all__ = ["accelerations", "kernels", "variant_of"]
 
 
 def variant_of(file: str, stages: int, velocity_first: bool, clears: bool, ledger: bool) -> str:
@@ -20,24 +20,31 @@ def variant_of(file: str, stages: int, velocity_first: bool, clears: bool, ledge
 
 @functools.cache
 @no_type_check
-def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger: bool) -> SimpleNamespace:
-    """update, meet_walls: for the end of a substep. begin_stage: an intermediate Runge-Kutta stage. total_force.
-
-    stages: of the scheme; velocity_first: positions move with the new velocity; clears: the force accumulators must be
-    zero after use (scattered forces are added to them); ledger: what walls and decay take is summed. All four are
-    constants of the code, as it is the hottest there is.
-    """
-    real, vec, spin_type = n.real, n.vec, n.spin
-    variant = variant_of(__name__, stages, velocity_first, clears, ledger)
-    wall, surface_of = walls.kernels(n), materials.kernels(n)
-    wall_response, wall_loss, held = wall.wall_response, wall.wall_loss, wall.held
-    swing = impulse.kernels(n).swing
-    shared_friction, shared_restitution = surface_of.shared_friction, surface_of.shared_restitution
+def accelerations(n: Numbers) -> SimpleNamespace:
+    """acceleration: of a point."""
+    real, vec = n.real, n.vec
 
     @wp.func
     def acceleration(force: vec, area: vec, v: vec, inverse_mass: real, push: real, gravity: vec, drag: real) -> vec:
         """(springs + gauge pressure * area) / m + g - c v."""
         return inverse_mass * (force + push * area) + gravity - drag * v
+
+    return SimpleNamespace(acceleration=acceleration)
+
+
+@functools.cache
+@no_type_check
+def kernels(n: Numbers, stages: int, velocity_first: bool, ledger: bool) -> SimpleNamespace:
+    """Device functions for the end of a substep: update, then meet_walls.
+
+    stages: of the scheme; velocity_first: positions move with the new velocity; ledger: what walls and decay take is
+    summed. All three are constants of the code, as it is the hottest there is.
+    """
+    real, vec, spin_type = n.real, n.vec, n.spin
+    wall, surface_of = walls.kernels(n), materials.kernels(n)
+    wall_response, wall_loss, swing = wall.wall_response, wall.wall_loss, impulse.kernels(n).swing
+    shared_friction, shared_restitution = surface_of.shared_friction, surface_of.shared_restitution
+    acceleration = accelerations(n).acceleration
 
     @wp.func
     def update(
@@ -143,85 +150,4 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger:
                 move -= wp.min(wp.dot(x + move - point[h], normal[h]), real(0.0)) * normal[h]
         return move, v, loss, drive, hits
 
-    @n.kernel(variant)
-    def begin_stage(
-        stage: int,
-        weight: real,
-        reach: real,  # how far into the substep the next stage looks, in substeps
-        x: wp.array(dtype=vec),
-        v: wp.array(dtype=vec),
-        f: wp.array(dtype=vec),
-        area: wp.array(dtype=vec),
-        body: wp.array(dtype=int),
-        inverse_mass: wp.array(dtype=real),
-        push: wp.array(dtype=real),
-        body_gravity: wp.array(dtype=vec),
-        drag: wp.array(dtype=real),
-        friction: wp.array(dtype=real),
-        wall_normal: wp.array(dtype=vec),  # the walls at the time of the next stage
-        wall_point: wp.array(dtype=vec),
-        wall_centre: wp.array(dtype=vec),
-        wall_velocity: wp.array(dtype=vec),
-        wall_spin: wp.array(dtype=spin_type),
-        wall_friction: wp.array(dtype=real),
-        dt: wp.array(dtype=real),
-        x_stage: wp.array(dtype=vec),
-        v_stage: wp.array(dtype=vec),
-        x_slope: wp.array(dtype=vec),
-        v_slope: wp.array(dtype=vec),
-    ):
-        i = at(wp.tid())
-        b = at(body[i])
-        m1 = inverse_mass[i]
-        vs = v[i]
-        if stage > 0:
-            vs = v_stage[i]
-        a = vec()
-        if m1 > real(0.0):
-            a = acceleration(f[i], area[i], vs, m1, push[b], body_gravity[b], drag[b])
-        before_x = vec()
-        before_v = vec()
-        if stage > 0:
-            before_x = x_slope[i]
-            before_v = v_slope[i]
-        x_slope[i] = before_x + weight * vs
-        v_slope[i] = before_v + weight * a
-        h = reach * dt[0]
-        ahead = v[i] + h * a
-        followed = real(0.0)
-        if wp.static(velocity_first):
-            vs = ahead
-            followed = h
-        place = x[i] + h * vs
-        if m1 > real(0.0):
-            for w in range(wall_normal.shape[0]):
-                k = at(w)
-                surface = wall_velocity[k] + swing(wall_spin[k], x[i] - wall_centre[k])
-                mu = shared_friction(friction[b], wall_friction[k])
-                place, ahead = held(x[i], place, v[i], ahead, wall_normal[k], wall_point[k], surface, mu, h, followed)
-        x_stage[i] = place
-        v_stage[i] = ahead
-        if wp.static(clears):
-            f[i] = vec()
-            area[i] = vec()
-
-    @n.kernel(variant)
-    def total_force(
-        f: wp.array(dtype=vec),
-        area: wp.array(dtype=vec),
-        v: wp.array(dtype=vec),
-        body: wp.array(dtype=int),
-        mass: wp.array(dtype=real),
-        push: wp.array(dtype=real),
-        body_gravity: wp.array(dtype=vec),
-        drag: wp.array(dtype=real),
-        force_out: wp.array(dtype=vec),
-    ):
-        """Force on each point as the solver sees it, pins included; and the accumulators are cleared."""
-        i = wp.tid()
-        b = body[i]
-        force_out[i] = f[i] + push[b] * area[i] + mass[i] * (body_gravity[b] - drag[b] * v[i])
-        f[i] = vec()
-        area[i] = vec()
-
-    return SimpleNamespace(update=update, meet_walls=meet_walls, begin_stage=begin_stage, total_force=total_force)
+    return SimpleNamespace(update=update, meet_walls=meet_walls)

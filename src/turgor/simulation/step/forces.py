@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from turgor.forces import bending, gas, gather, pressure, springs, volumes, wind
+from turgor.forces import bending, gas, gather, pressure, springs, total, volumes, wind
 from turgor.kernel.launch import Launcher
 from turgor.model.model import BLOCK, Model
 
@@ -20,7 +20,7 @@ class Forces:
         n = model.numbers
         self.k_springs, self.k_pressure, self.k_gas = springs.kernels(n), pressure.kernels(n), gas.kernels(n)
         self.k_gather, self.k_wind, self.k_bending = gather.kernels(n), wind.kernels(n), bending.kernels(n)
-        self.k_volumes = volumes.kernels(n)
+        self.k_volumes, self.k_total = volumes.kernels(n), total.kernels(n)
 
     def evaluate(self, x: Any, v: Any, offset: float) -> None:
         """Spring, face and hinge forces in f and area, pressure per body in push; offset: time in substeps."""
@@ -84,3 +84,7 @@ class Forces:
             self.launch.blocks(self.k_gather.collect_bodies, self.bodies, block, x=x, v=v, offset=offset)
         else:
             self.launch(self.k_gas.update_bodies, self.bodies, x=x, v=v, offset=offset)
+
+    def add_up(self, out: Any) -> None:
+        """The total force on each point at the state, N; the accumulators are cleared."""
+        self.launch(self.k_total.total_force, self.count, force_out=out)

@@ -30,7 +30,7 @@ from turgor.model.state import State
 from turgor.simulation.step.forces import Forces
 from turgor.simulation.step.fused import FusedEnd
 from turgor.simulation.step.split import SplitEnd
-from turgor.solvers import plan, stability, velocity
+from turgor.solvers import plan, stability, stage
 from turgor.solvers.schemes import Scheme
 
 __all__ = ["Step"]
@@ -74,7 +74,7 @@ class Step:
         )  # fmt: skip
         n, options = model.numbers, {"clears": not gathers, "ledger": ledger}
         self.k_walls, self.k_stability, self.k_plan = walls.kernels(n), stability.kernels(n), plan.kernels(n)
-        self.k_velocity = velocity.kernels(n, len(scheme.weights), scheme.velocity_first, **options)
+        self.k_stage = stage.kernels(n, scheme.velocity_first, clears=not gathers)
         self.k_losses = losses.kernels(n) if ledger else None
         self.forces = Forces(model, self.launch, gathers)
         self.fused = FusedEnd(model, self.launch, scheme, **options)
@@ -222,14 +222,14 @@ class Step:
         scratch, scheme = self.scratch, self.scheme
         offset = 0.0
         x, v = self.state.x, self.state.v
-        for stage, weight in enumerate(scheme.weights):
+        for number, weight in enumerate(scheme.weights):
             self.forces.evaluate(x, v, offset)
-            if stage == 0:
+            if number == 0:
                 self.keep_ledger()
             self.forces.reshape_areas(x)
-            if stage < len(scheme.reach):
-                offset = scheme.reach[stage]
-                self.begin_stage(stage, weight, offset)
+            if number < len(scheme.reach):
+                offset = scheme.reach[number]
+                self.begin_stage(number, weight, offset)
                 x, v = scratch.x_stage, scratch.v_stage
         self.move_walls(1.0)
         self.end_substep(v)
@@ -244,10 +244,10 @@ class Step:
         else:
             split.run(v)
 
-    def begin_stage(self, stage: int, weight: float, reach: float) -> None:
+    def begin_stage(self, number: int, weight: float, reach: float) -> None:
         """Positions and velocities at which the next stage looks; walls hold what lies on them."""
         self.move_walls(reach)
-        self.launch(self.k_velocity.begin_stage, self.count, stage=stage, weight=weight, reach=reach)
+        self.launch(self.k_stage.begin_stage, self.count, stage=number, weight=weight, reach=reach)
 
     def move_walls(self, lead: float) -> None:
         """Walls at a time `lead` substeps after the clock."""
@@ -308,7 +308,7 @@ class Step:
         with ONE_AT_A_TIME:
             self.forces.evaluate(s.x, s.v, 0.0)
             self.forces.reshape_areas(s.x)
-            self.launch(self.k_velocity.total_force, self.count, force_out=out)
+            self.forces.add_up(out)
         return out
 
     def losses(self) -> tuple[FloatArray, FloatArray]:
