@@ -33,7 +33,7 @@ def test_the_inline_view_shows_what_the_notebook_does(browser):
         assert sim.time == pytest.approx(0.5)
         shown = view.playground.rates.all_updates
         for _ in range(200):
-            if view.playground._shown[2] == sim.frame_index:
+            if view.playground.shown[2] == sim.frame_index:
                 break
             view.playground._closed.wait(0.05)
         assert view.playground.rates.all_updates >= shown

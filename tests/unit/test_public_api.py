@@ -254,11 +254,13 @@ def test_a_users_script_type_checks(complaints: dict[str, list[str]]) -> None:
     assert complaints.get("good.py", []) == []
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("number", range(len(WRONG)), ids=list(WRONG))
 def test_a_mistake_is_reported_at_its_line(number: int, complaints: dict[str, list[str]]) -> None:
     said = [text for text in complaints["wrong.py"] if text.startswith(f"{number + 5}:")]
     assert re.search(list(WRONG.values())[number], "\n".join(said)), said
 
 
+@pytest.mark.process
 def test_the_lessons_type_check(complaints: dict[str, list[str]]) -> None:
     assert {name: said for name, said in complaints.items() if name not in ("good.py", "wrong.py")} == {}
