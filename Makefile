@@ -7,11 +7,11 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal  # one more than cores: browser tests wait a lot
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && { echo $$p; break; }; done)
 
-.PHONY: help demo play test quick lint format bench lock clean
+.PHONY: help demo play test quick style lint format bench lock clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -24,7 +24,7 @@ demo: $(STAMP) ## five balls in a turning box: out/five-balls.mp4 (video) and ou
 play: $(STAMP) ## the playground: a page in the browser to pull, push and change the bodies (Ctrl-C ends)
 	@$(BIN)/turgor play
 
-test: lint ## lint, types and all tests
+test: style ## lint, types and all tests
 	@tools/graphics
 	@tools/browser
 	$(PYTEST)
@@ -32,9 +32,11 @@ test: lint ## lint, types and all tests
 quick: $(STAMP) ## laws and units: no browser, pictures or other programs (two minutes once the kernels are compiled)
 	$(PYTEST) -m "not picture and not process" tests/laws tests/unit tests/reference tests/repository
 
-lint: $(STAMP) ## ruff (rules and format) and mypy (strict)
+style: $(STAMP) ## ruff: rules and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+lint: style ## ruff and mypy (strict); make test has mypy among its tests
 	$(BIN)/mypy
 
 format: $(STAMP) ## put the code into ruff's format
@@ -44,7 +46,7 @@ format: $(STAMP) ## put the code into ruff's format
 bench: $(STAMP) ## throughput and start-up times
 	$(BIN)/turgor bench
 
-lock: ## resolve the dependencies anew (needs the network)
+lock: ## resolve the dependencies again (needs the network)
 	tools/lock python3.11 python3.12 python3.13
 
 clean: ## remove what was made, but not .venv
@@ -58,6 +60,6 @@ $(STAMP): requirements.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "this Python cannot make a virtual" \
 		"environment; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@echo "installing into $(VENV) (once) ..."
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@

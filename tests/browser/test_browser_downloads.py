@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from support.films import film, pictures
+from support.playgrounds import left_in
 from support.waiting import until
 from turgor.viewer.export.files import export
 
@@ -22,7 +23,7 @@ PATIENCE = 120_000  # ms for the browser: it draws without a GPU, and tests may 
 
 def test_page_plays_offline(browser, private, tmp_path):
     content = export(film("drop-2d", 61, lambda number: number % 3 == 0), "html", options={"title": "A <drop> & more"})
-    assert not list(private.iterdir())
+    assert not left_in(private)
     assert len(content) < 3_000_000
     path = tmp_path / "film.html"
     path.write_bytes(content)

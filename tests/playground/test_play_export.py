@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from support.films import film, pictures
+from support.playgrounds import left_in
 from support.waiting import until
 from turgor import Scene, SceneError, Simulation, gallery
 from turgor.viewer.export.downloads import file_name, scene_file
@@ -61,7 +62,7 @@ def blue_row(picture: np.ndarray) -> float:
 def test_video_has_the_right_pictures(drop, private, tmp_path):
     steps: list[tuple[int, int]] = []
     content = export(drop, "mp4", options={"size": SMALL}, progress=lambda *step: steps.append(step))
-    assert not list(private.iterdir())
+    assert not left_in(private)
     about, seen = pictures(content, tmp_path)
     assert (about["size"], about["fps"], about["codec"]) == (SMALL, 30.0, "h264")
     assert len(seen) == 31
@@ -122,7 +123,7 @@ def test_vtk_reads_the_trajectory(name, private):
     recording = film(name, 12, lambda number: number % 3 != 1)
     path = private / "film.vtkhdf"
     path.write_bytes(export(recording, "vtkhdf"))
-    assert list(private.iterdir()) == [path]
+    assert left_in(private) == [path]
     reader = vtkHDFReader()
     reader.SetFileName(str(path))
     reader.UpdateInformation()
@@ -148,7 +149,7 @@ def test_bad_requests_are_refused_with_a_sentence(drop, private):
         export(drop, "exe")
     with pytest.raises(SceneError, match="Nothing has been recorded yet"):
         export(Recording(drop.layout), "mp4")
-    assert not list(private.iterdir())
+    assert not left_in(private)
 
 
 def test_an_error_of_the_child_is_a_sentence_here(drop, private):
@@ -156,7 +157,7 @@ def test_an_error_of_the_child_is_a_sentence_here(drop, private):
         export(drop, "mp4", options={"size": (1, 1)})
     with pytest.raises(SceneError, match=r"^recording\.vtkhdf: precision = 'float8'; use"):  # no path of the server
         export(drop, "vtkhdf", options={"precision": "float8"})
-    assert not list(private.iterdir())
+    assert not left_in(private)
     assert workers(private) == []
 
 
@@ -167,7 +168,7 @@ def test_a_child_that_dies_is_reported(drop, private):
 
     with pytest.raises(SceneError, match=r"The \.mp4 file could not be made: .*status -9"):
         export(drop, "mp4", options={"size": SMALL}, progress=murder)
-    assert not list(private.iterdir())
+    assert not left_in(private)
 
 
 def test_cancel_ends_the_child_and_removes_its_files(drop, private):
@@ -183,7 +184,7 @@ def test_cancel_ends_the_child_and_removes_its_files(drop, private):
         export(drop, "mp4", progress=stop, cancel=cancel)
     assert len(seen[0]) >= 2  # the painter and its ffmpeg
     assert workers(private) == []
-    assert not list(private.iterdir())
+    assert not left_in(private)
 
 
 def test_a_bar_that_fails_does_not_stop_the_export(drop):
@@ -206,10 +207,10 @@ def test_nothing_is_left_when_the_playground_is_killed(private):
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(private)}, capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
     deadline = time.monotonic() + 30
-    while (workers(private) or list(private.iterdir())) and time.monotonic() < deadline:
+    while (workers(private) or left_in(private)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert workers(private) == []
-    assert not list(private.iterdir())
+    assert not left_in(private)
 
 
 # page ---------------------------------------------------------------------------------------------------------------
@@ -339,4 +340,4 @@ def test_closing_cancels_the_export(keeping, private):
     until(lambda: workers(private))
     panel.close()
     assert workers(private) == []
-    assert not list(private.iterdir())
+    assert not left_in(private)

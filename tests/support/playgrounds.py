@@ -107,10 +107,14 @@ def keeping() -> Iterator[tuple[Playground, KeepTab]]:
 
 @pytest.fixture
 def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which temporary folders are made. Kernels are compiled before, as Warp leaves files there."""
-    turgor.Simulation(turgor.gallery.load("drop-2d")).step()
+    """The folder in which temporary folders are made."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
+
+
+def left_in(folder: Path) -> list[Path]:
+    """What is in a folder of temporary files, but for what Warp leaves there when it compiles kernels."""
+    return [entry for entry in folder.iterdir() if not entry.name.startswith("wp_pch")]
 
 
 def balls(dim: int = 3, gap: float = 0.1, **options: Any) -> turgor.Scene:

@@ -41,7 +41,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return c * arm + s * wp.cross(axis, arm) + ((real(1.0) - c) * wp.dot(axis, arm)) * axis
 
     @wp.func
-    def rubbed(along: vec, limit: real) -> vec:
+    def lost_to_friction(along: vec, limit: real) -> vec:
         """The part of a tangential velocity that friction removes: at most `limit`, and never more than all of it."""
         speed = wp.length(along)
         if speed > limit:
@@ -75,7 +75,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             met = first + (distance / (distance - ahead)) * (approach - first)
             met = wp.max(met, approach)  # forces that decelerate it act before the wall
             impulse = -(approach + restitution * met)
-            lost = rubbed(v - surface - approach * normal, friction * impulse)
+            lost = lost_to_friction(v - surface - approach * normal, friction * impulse)
         return impulse, lost
 
     @wp.func
@@ -117,7 +117,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         approach = wp.dot(v - surface, normal)
         gap = wp.dot(x + dt * surface - point, normal)
         if approach < real(0.0) and gap + dt * wp.dot(v - start, normal) < real(0.0):
-            refused = approach * normal + rubbed(v - surface - approach * normal, -friction * approach)
+            refused = approach * normal + lost_to_friction(v - surface - approach * normal, -friction * approach)
             v -= refused
             position -= followed * refused
             position -= wp.min(wp.dot(position - point, normal), real(0.0)) * normal

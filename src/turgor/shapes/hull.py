@@ -1,6 +1,6 @@
 """Convex hulls in 2D and 3D, as exact hulls of the points that matter.
 
-Which side of a face a point is on is decided exactly (floating point with an error bound, whole numbers where that is
+Which side of a face a point is on is decided exactly (floating point with an error bound, integers where that is
 not enough), so the surface is closed and convex whatever the input: coplanar, collinear and repeated points are no
 special cases. The tolerance only selects corners: points that lie less than it outside the hull so far are left out.
 """
@@ -21,7 +21,7 @@ TOLERANCE = 1e-6
 # A triangle of less height than this part of the tolerance has a normal made of round-off: its middle corner goes.
 SLIVER = 0.1
 EPS = float(np.finfo(np.float64).eps)
-# Coordinates are rounded to whole numbers of 2^-50 extents: differences of them are exact in double precision.
+# Coordinates are rounded to multiples of 2^-50 extents: differences of them are exact in double precision.
 GRID = 2.0**50
 # Bound on the round-off of a determinant below, over the sum of its absolute terms: entries are exact, each term is
 # rounded twice and each of five additions once, by 1.1e-16.
@@ -193,7 +193,7 @@ def _outside(points: FloatArray, faces: Integers, apex: int) -> npt.NDArray[np.b
 
 
 def _exact(rows: FloatArray) -> int:
-    """Determinant of two or three differences of grid points, in whole numbers."""
+    """Determinant of two or three differences of grid points, in integers."""
     whole: list[list[int]] = [[int(x) for x in row] for row in rows * GRID]
     if len(whole) == 2:
         return whole[0][0] * whole[1][1] - whole[0][1] * whole[1][0]

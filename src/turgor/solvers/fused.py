@@ -14,11 +14,11 @@ __all__ = ["kernels"]
 
 @functools.cache
 @no_type_check
-def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger: bool) -> SimpleNamespace:
+def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger: bool) -> SimpleNamespace:
     """advance. clears: the force accumulators must be zero after use; other options: those of `velocity.kernels`."""
     real, vec, spin_type = n.real, n.vec, n.spin
-    variant = velocity.variant_of(__name__, stages, velocity_first, clears, ledger)
-    shared = velocity.kernels(n, stages, velocity_first, ledger)
+    variant = velocity.variant_of(__name__, staged, velocity_first, clears, ledger)
+    shared = velocity.kernels(n, staged, velocity_first, ledger)
     update, meet_walls, count_substep = shared.update, shared.meet_walls, plan.kernels(n).count_substep
 
     @n.kernel(variant)

@@ -14,11 +14,11 @@ __all__ = ["kernels"]
 
 @functools.cache
 @no_type_check
-def kernels(n: Numbers, stages: int, velocity_first: bool, clears: bool, ledger: bool) -> SimpleNamespace:
+def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger: bool) -> SimpleNamespace:
     """kick, meet, shift; the options are those of `fused.kernels`."""
     real, vec, spin_type = n.real, n.vec, n.spin
-    variant = velocity.variant_of(__name__, stages, velocity_first, clears, ledger)
-    shared = velocity.kernels(n, stages, velocity_first, ledger)
+    variant = velocity.variant_of(__name__, staged, velocity_first, clears, ledger)
+    shared = velocity.kernels(n, staged, velocity_first, ledger)
     update, meet_walls = shared.update, shared.meet_walls
 
     @n.kernel(variant)

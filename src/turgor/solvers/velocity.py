@@ -13,9 +13,10 @@ from turgor.rigid import impulse
 __all__ = ["accelerations", "kernels", "variant_of"]
 
 
-def variant_of(file: str, stages: int, velocity_first: bool, clears: bool, ledger: bool) -> str:
+def variant_of(file: str, staged: bool, velocity_first: bool, clears: bool, ledger: bool) -> str:
     """Name of the Warp module of these options: each combination is compiled on its own."""
-    return f"{file}_{stages}{'v' if velocity_first else 'x'}{'c' if clears else ''}{'l' if ledger else ''}"
+    marks = zip("svcl", (staged, velocity_first, clears, ledger), strict=True)
+    return f"{file}_{''.join(mark for mark, chosen in marks if chosen)}"
 
 
 @functools.cache
@@ -34,11 +35,11 @@ def accelerations(n: Numbers) -> SimpleNamespace:
 
 @functools.cache
 @no_type_check
-def kernels(n: Numbers, stages: int, velocity_first: bool, ledger: bool) -> SimpleNamespace:
+def kernels(n: Numbers, staged: bool, velocity_first: bool, ledger: bool) -> SimpleNamespace:
     """Device functions for the end of a substep: update, then meet_walls.
 
-    stages: of the scheme; velocity_first: positions move with the new velocity; ledger: what walls and decay take is
-    summed. All three are constants of the code, as it is the hottest there is.
+    staged: the scheme has stages before the last; velocity_first: positions move with the new velocity; ledger: what
+    walls and decay take is summed. All three are constants of the code, as it is the hottest there is.
     """
     real, vec, spin_type = n.real, n.vec, n.spin
     wall, surface_of = walls.kernels(n), materials.kernels(n)
@@ -67,11 +68,11 @@ def kernels(n: Numbers, stages: int, velocity_first: bool, ledger: bool) -> Simp
         """New velocity of a free point, the displacement of the substep, and energy per mass lost to decay."""
         v0 = v[i]
         vs = v0
-        if wp.static(stages > 1):
+        if wp.static(staged):
             vs = v_stage[i]
         slope = weight * acceleration(f[i], area[i], vs, inverse_mass, push[b], body_gravity[b], drag[b])
         drift = weight * vs
-        if wp.static(stages > 1):
+        if wp.static(staged):
             slope += v_slope[i]
             drift += x_slope[i]
         velocity = v0 + h * slope

@@ -167,7 +167,7 @@ def blocks(quick: bool) -> list[Block]:
         Text(
             "Each end of an edge gets the full force in the listing, so the sum is twice P·l·n. Together with the "
             "area the listing's force is N times the law: the constant P, which the paper calls experimental, has to "
-            "be found anew for each number of points. The ball of `drop-2d` rests at a radius of "
+            "be found again for each number of points. The ball of `drop-2d` rests at a radius of "
             f"{law:.3f} m with the law, {doubled:.3f} m with the doubled force and {printed:.2f} m with the listing "
             "as it is printed (measured with as many times the gas).",
             "wrong",

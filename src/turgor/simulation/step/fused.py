@@ -17,7 +17,7 @@ class FusedEnd:
 
     def __init__(self, model: Model, launch: Launcher, scheme: Scheme, *, clears: bool, ledger: bool) -> None:
         self.launch, self.count, self.weight = launch, model.vertices * model.worlds, scheme.weights[-1]
-        self.kernels = fused.kernels(model.numbers, len(scheme.weights), scheme.velocity_first, clears, ledger)
+        self.kernels = fused.kernels(model.numbers, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
 
     def run(self, v_stage: Any) -> None:
         """From forces to the end of the substep; v_stage: velocities at which the forces were evaluated."""

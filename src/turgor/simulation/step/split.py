@@ -40,7 +40,7 @@ class SplitEnd:
         self.parallel = model.device.is_cuda
         n = model.numbers
         self.count, self.rigids, self.glued = model.vertices * model.worlds, model.rigids.total, model.glue.count
-        self.k_split = split.kernels(n, len(scheme.weights), scheme.velocity_first, clears, ledger)
+        self.k_split = split.kernels(n, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
         self.k_rigid, self.k_glue, self.k_plan = integrate.kernels(n), glue.kernels(n), plan.kernels(n)
         self.surfaces = Surfaces(model)
         self.whole = wp.ones(self.count, dtype=n.real, device=model.device)  # without a method, nothing is cut

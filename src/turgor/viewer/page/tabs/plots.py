@@ -40,7 +40,7 @@ class PlotsTab(Tab):
         self._losses = gui.add_checkbox(
             "with losses and work",
             playground.world.ledger,
-            hint="Sums up what damping takes and hands put in; it is slower.",
+            hint="Sums up what damping takes and grabs put in; it is slower.",
         )
         self._plots["energy"] = self._add_plot(_options("time (s)", ("J", ENERGIES)))
         self._plots["ledger"] = self._add_plot(_options("time (s)", ("J", (*ENERGIES, *LOSSES))))
