@@ -62,8 +62,15 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
             b = at(body[i])
             here = x[i]
             v0 = v[i]
+            vs = v0
+            x_before = vec()
+            v_before = vec()
+            if wp.static(staged):
+                vs = v_stage[i]
+                x_before = x_slope[i]
+                v_before = v_slope[i]
             velocity, move, decayed = update(
-                i, b, weight, v, v_stage, x_slope, v_slope, f, area, m1, push, body_gravity, drag, decay, h
+                weight, v0, vs, x_before, v_before, f[i], area[i], m1, push[b], body_gravity[b], drag[b], decay[b], h
             )
             move, velocity, loss, drive, _ = meet_walls(
                 here, move, v0, velocity, vec(), b, h, friction, restitution,

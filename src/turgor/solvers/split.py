@@ -49,8 +49,28 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         asked = vec()
         if m1 > real(0.0):
             b = at(body[i])
+            v0 = v[i]
+            vs = v0
+            x_before = vec()
+            v_before = vec()
+            if wp.static(staged):
+                vs = v_stage[i]
+                x_before = x_slope[i]
+                v_before = v_slope[i]
             velocity, asked, decayed = update(
-                i, b, weight, v, v_stage, x_slope, v_slope, f, area, m1, push, body_gravity, drag, decay, dt[0]
+                weight,
+                v0,
+                vs,
+                x_before,
+                v_before,
+                f[i],
+                area[i],
+                m1,
+                push[b],
+                body_gravity[b],
+                drag[b],
+                decay[b],
+                dt[0],
             )
             if wp.static(ledger):
                 dissipated[b] += wp.float64(decayed / m1)

@@ -49,38 +49,32 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, ledger: bool) -> Sim
 
     @wp.func
     def update(
-        i: int,
-        b: int,
         weight: real,  # of the last stage
-        v: wp.array(dtype=vec),
-        v_stage: wp.array(dtype=vec),  # velocities at which the forces were evaluated
-        x_slope: wp.array(dtype=vec),  # weighted velocities and accelerations of the stages before
-        v_slope: wp.array(dtype=vec),
-        f: wp.array(dtype=vec),
-        area: wp.array(dtype=vec),
+        v0: vec,  # at the start of the substep
+        v_stage: vec,  # at which the forces were evaluated
+        x_slope: vec,  # weighted velocities and accelerations of the stages before
+        v_slope: vec,
+        force: vec,
+        area: vec,
         inverse_mass: real,
-        push: wp.array(dtype=real),
-        body_gravity: wp.array(dtype=vec),
-        drag: wp.array(dtype=real),
-        decay: wp.array(dtype=real),
+        push: real,
+        gravity: vec,
+        drag: real,
+        decay: real,
         h: real,
     ):
         """New velocity of a free point, the displacement of the substep, and energy per mass lost to decay."""
-        v0 = v[i]
-        vs = v0
+        slope = weight * acceleration(force, area, v_stage, inverse_mass, push, gravity, drag)
+        drift = weight * v_stage
         if wp.static(staged):
-            vs = v_stage[i]
-        slope = weight * acceleration(f[i], area[i], vs, inverse_mass, push[b], body_gravity[b], drag[b])
-        drift = weight * vs
-        if wp.static(staged):
-            slope += v_slope[i]
-            drift += x_slope[i]
+            slope += v_slope
+            drift += x_slope
         velocity = v0 + h * slope
         if wp.static(velocity_first):
             drift = velocity
         loss = real(0.0)
-        if decay[b] > real(0.0):  # Martin 2009's damping (B5)
-            kept = wp.exp(-decay[b] * h)
+        if decay > real(0.0):  # Martin 2009's damping (B5)
+            kept = wp.exp(-decay * h)
             velocity = kept * velocity
             if wp.static(ledger):
                 loss = real(0.5) * (real(1.0) - kept * kept) * wp.dot(v0, v0)
