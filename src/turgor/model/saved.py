@@ -38,12 +38,14 @@ def saved(owner: Saved, prefix: str = "") -> dict[str, npt.NDArray[Any]]:
 
 def restore(owner: Saved, arrays: Mapping[str, npt.NDArray[Any]], prefix: str = "") -> None:
     """Put back what `saved` gave."""
-    for name in owner.SAVED:
-        value = attrgetter(name)(owner)
+    for name, now in saved(owner).items():
+        before, value = arrays[prefix + name], attrgetter(name)(owner)
+        if before.shape != now.shape:
+            raise ValueError(f"{prefix}{name} has the shape {before.shape}, not {now.shape}")
         if isinstance(value, np.ndarray):
-            value[...] = arrays[prefix + name]
+            value[...] = before
         else:
-            value.assign(arrays[prefix + name])
+            value.assign(before)
 
 
 class Rollback:

@@ -120,6 +120,11 @@ def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Si
     for body in [body for body in scene.bodies if getattr(body, "settled", False)]:
         scene.set(f"{body.name}.settled", False)  # it has settled already
     sim = cls(scene, device, **header["settings"])
-    _restore(sim, arrays)
+    try:
+        _restore(sim, arrays)
+    except KeyError as missing:
+        raise SceneError(f"{path}: the saved simulation is not complete, it has no {missing}; save it again") from None
+    except (ValueError, RuntimeError) as error:
+        raise SceneError(f"{path}: the saved arrays do not fit their scene ({error}); save it again") from None
     sim.scene = Scene.from_toml(header["scene"], source=str(path))
     return sim

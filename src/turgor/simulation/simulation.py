@@ -367,6 +367,8 @@ class Simulation:
         What is left out stays as it is: also device, worlds and assembly. Bodies that both descriptions have are
         matched by name; views and contact listeners stay valid. If it cannot be built, nothing has changed.
         """
+        if scene is not None and not isinstance(scene, Scene):
+            raise SceneError(f"rebuild needs a turgor.Scene, got {type(scene).__name__}")
         make = fresh if restart else rebuilt
         with self._turn:
             new = make(self, self.scene if scene is None else scene, settings=settings, ledger=ledger)

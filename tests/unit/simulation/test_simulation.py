@@ -394,3 +394,29 @@ def test_a_body_that_is_at_rest_already_is_settled_at_once():
     shape = turgor.shapes.icosphere(radius=0.5, subdivisions=1)
     scene.add_soft_body(shape, name="ball", gas=turgor.Gas(absolute=60.0, ambient=60.0), settled=True)
     np.testing.assert_allclose(turgor.Simulation(scene)["ball"].positions, shape.vertices, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda arrays: arrays.pop("grab_target"), "is not complete, it has no 'grab_target'; save it again"),
+        (lambda arrays: arrays.update(x=arrays["x"][:-1]), "the saved arrays do not fit their scene"),
+    ],
+    ids=["missing", "short"],
+)
+def test_a_damaged_save_is_refused_with_a_sentence(tmp_path, change, message):
+    scene = turgor.Scene()
+    scene.add_soft_body(shapes.icosphere(subdivisions=1))
+    path = tmp_path / "state.npz"
+    turgor.Simulation(scene).save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    change(arrays)
+    np.savez(path, **arrays)
+    with pytest.raises(SceneError, match=message):
+        turgor.Simulation.load(path)
+
+
+def test_a_rebuild_needs_a_scene():
+    with pytest.raises(SceneError, match=r"rebuild needs a turgor\.Scene, got int"):
+        turgor.Simulation(turgor.Scene()).rebuild(3)
