@@ -19,7 +19,6 @@ class ContactMethod(Protocol):
     CHANGED: tuple[str, ...] = ()  # those of them that the rollback of a failed frame puts back
     overflow: Any  # (1 or more,) int: [0] is not 0 if a buffer was too small
     count: Any | None = None  # (1,) int: contacts of this substep; None: there are no rounds of impulses
-    scale: Any  # (soft vertices,) share of the displacement that may be made
 
     def begin_frame(self) -> None:
         """Once per frame."""

@@ -49,7 +49,6 @@ class RigidScratch:
         n = rigids.numbers
         self.force, self.torque = rigids.zeros(n.vec), rigids.zeros(n.spin)  # N, N m: of glued vertices
         self.push_move, self.push_turn = rigids.zeros(n.vec), rigids.zeros(n.spin)  # m, rad: removal of penetration
-        self.scale = rigids.reals([1.0] * rigids.count)  # share of the movement that is made
         self.world_inertia = _inverse_inertias(rigids)  # inverse inertia in world axes; a substep refreshes it
 
 

@@ -10,9 +10,7 @@ from turgor.kernel.numbers import Numbers, at
 from turgor.kernel.status import FINE, NOT_FINITE
 from turgor.rigid import impulse, motion
 
-__all__ = ["JAMMED", "kernels"]
-
-JAMMED = 0.1  # share of a movement below which a body counts as jammed
+__all__ = ["kernels"]
 
 
 @functools.cache
@@ -74,31 +72,25 @@ def kernels(n: Numbers) -> SimpleNamespace:
         rigid_angular: wp.array(dtype=spin_type),
         rigid_push_move: wp.array(dtype=vec),
         rigid_push_turn: wp.array(dtype=spin_type),
-        rigid_scale: wp.array(dtype=real),
         rigid_x: wp.array(dtype=vec),
         rigid_q: wp.array(dtype=pose),
         rigid_spin: wp.array(dtype=spin_type),
     ):
         """New poses, from the velocities and from the removal of penetration."""
         r = wp.tid()
-        share = rigid_scale[r]
-        h = share * dt[0]
+        h = dt[0]
         here = rigid_q[r]
         ahead = h * rigid_v[r]
         if rigid_inverse_mass[r] > real(0.0):
             here = free_turn(here, rigid_inverse_inertia[r], rigid_angular[r], h)
-            if share < real(JAMMED):  # what is jammed does not gather speed
-                rigid_v[r] = share * rigid_v[r]
-                rigid_angular[r] = share * rigid_angular[r]
-            here = turned(here, rigid_push_turn[r], share)
+            here = turned(here, rigid_push_turn[r], real(1.0))
             rigid_spin[r] = spin_of(here, rigid_inverse_inertia[r], rigid_angular[r])
         else:
             here = turned(here, rigid_spin[r], h)
         rigid_q[r] = here
-        rigid_x[r] = rigid_x[r] + ahead + share * rigid_push_move[r]
+        rigid_x[r] = rigid_x[r] + ahead + rigid_push_move[r]
         rigid_push_move[r] = vec()
         rigid_push_turn[r] = spin_type(real(0.0))
-        rigid_scale[r] = real(1.0)
 
     @n.kernel(__name__)
     def place_points(

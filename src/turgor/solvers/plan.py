@@ -8,11 +8,9 @@ import warp as wp
 
 from turgor.kernel.numbers import Numbers, at
 from turgor.kernel.status import FINE, NOT_FINITE, OVERFLOW, TOO_STIFF
-from turgor.solvers.stability import RENEW
 
 __all__ = ["kernels"]
 
-STRAIN = 0.05  # a substep may change lengths and volume by this share
 MARGIN = 1.1  # when the step has to shrink, it shrinks by this much more, so that it does not have to again at once
 PATIENCE = 8  # frames after which a step that could be longer becomes longer: a step that follows every swing of a
 # body would feed energy into it (symplectic integrators keep energy bounded only while the step stays the same)
@@ -75,6 +73,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         multiple: int,  # plans and blocks are whole multiples of this
         step_bound: wp.array(dtype=wp.float64),
         renew_bound: wp.array(dtype=wp.float64),
+        strain_bound: wp.array(dtype=wp.float64),
         clock: wp.array(dtype=wp.float64),
         clock_start: wp.array(dtype=wp.float64),
         substeps: wp.array(dtype=int),
@@ -91,9 +90,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         _, lane = wp.tid()
         least = wp.float64(1.0e30)
         soonest = wp.float64(1.0e30)
+        briefest = wp.float64(1.0e30)
         worst = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language, not a constant)
         for b in range(lane, step_bound.shape[0], wp.block_dim()):
             soonest = wp.min(soonest, renew_bound[b])
+            briefest = wp.min(briefest, strain_bound[b])
             if least >= wp.float64(0.0) and not (step_bound[b] >= least):  # once NaN, always NaN
                 least = step_bound[b]
                 worst = b
@@ -101,6 +102,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             least = wp.float64(0.0)
         shortest = wp.tile_min(wp.tile(least))
         first = wp.tile_min(wp.tile(soonest))
+        brief = wp.tile_min(wp.tile(briefest))
         if least == shortest[0]:
             left = wp.max(frame_time - (clock[0] - clock_start[0]), wp.float64(0.0))
             wanted = wp.min(wp.ceil(frame_time / wp.max(least, wp.float64(1.0e-30))), wp.float64(1.0e9))
@@ -117,8 +119,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             share = left / frame_time
             count = wp.max(int(wp.ceil(share * wp.float64(pace[0]) - wp.float64(1.0e-6))), 1)
             # fast changes of shape are followed at once, and only while they last
-            brief = wp.float64(STRAIN / RENEW) * first[0]
-            count = wp.max(count, int(wp.min(wp.ceil(left / brief), wp.float64(1.0e9))))
+            count = wp.max(count, int(wp.min(wp.ceil(left / brief[0]), wp.float64(1.0e9))))
             count = (count + multiple - 1) // multiple * multiple
             if substeps[0] + count > max_substeps:
                 substeps[0] += count

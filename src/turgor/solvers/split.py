@@ -133,7 +133,6 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
     @n.kernel(variant)
     def shift(
         move: wp.array(dtype=vec),
-        scale: wp.array(dtype=real),
         v_free: wp.array(dtype=vec),
         wall_normal: wp.array(dtype=vec),
         wall_point: wp.array(dtype=vec),
@@ -143,7 +142,7 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         """The displacement is made. Where contact has changed it after the walls, the walls have the last word."""
         i = at(wp.tid())
         there = x[i] + move[i]
-        if scale[i] < real(1.0) or wp.length_sq(v[i] - v_free[i]) > real(0.0):
+        if wp.length_sq(v[i] - v_free[i]) > real(0.0):
             for w in range(wall_normal.shape[0]):
                 there -= wp.min(wp.dot(there - wall_point[w], wall_normal[w]), real(0.0)) * wall_normal[w]
         x[i] = there

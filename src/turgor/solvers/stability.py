@@ -6,7 +6,10 @@ The gas adds (gamma P / V) sum |dV/dx_i|² / m_i (rank one), and the turning of 
 most |gauge| sum of edge lengths / (3 m_i) in 3D, |gauge| / m_i in 2D. A hinge adds 4 kb |grad theta|² / m_i per vertex.
 
 The bound holds while the shape is what it was. `rate` says how fast the shape changes (strain rate, volume rate, points
-about to hit a wall), limits the step too, and says after how many substeps the bound has to be taken again.
+about to hit a wall), limits the step too, and says after how many substeps the bound has to be taken again. A body that
+starts from rest with far too much gas has no rate yet: where the second derivative of its volume, the sum of dV/dx_i · a_i
+with the accelerations by gas and springs, says that it is far from its equilibrium, it counts too. (Not in smaller
+swings: a step that follows them feeds energy into them.)
 """
 
 import functools
@@ -20,12 +23,14 @@ from turgor.kernel.numbers import FACE_SHARE, Numbers, at
 from turgor.rigid import impulse
 from turgor.scene.gas import VOLUME_FLOOR
 
-__all__ = ["RENEW", "kernels"]
+__all__ = ["kernels"]
 
 
 SAFETY = 0.8  # share of the stable step that is used: bodies deform between one bound and the next
 BREATHING = 2.5  # weight of the gas in the bound: breathing is the mode one sees, so it gets 0.5 of its stable step
+STRAIN = 0.05  # a substep may change lengths and volume by this share
 RENEW = 0.2  # after changes by this share the bound is taken again
+FAR = 0.5  # from equilibrium: share of the volume
 GROWTH = 0.1  # 1/s: growth of undamped oscillations allowed to schemes that have no stable step for them
 
 
@@ -73,6 +78,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         scale = wp.pow(omega2, wp.float64(0.5) * (power + wp.float64(1.0)))
         return wp.pow(damping * divisor / scale, wp.float64(1.0) / power)
 
+    @wp.func
+    def time_of(change: wp.float64, rate: wp.float64, surge: wp.float64) -> wp.float64:
+        """When rate t + surge t²/2 = change."""
+        return wp.float64(2.0) * change / (rate + wp.sqrt(rate * rate + wp.float64(2.0) * surge * change))
+
     @n.kernel(__name__)
     def bound_bodies(
         frame_time: real,
@@ -101,6 +111,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         lightest_out: wp.array(dtype=real),
         change_rate_out: wp.array(dtype=real),
         flow_out: wp.array(dtype=real),
+        tension_flow_out: wp.array(dtype=real),
     ):
         """A chunk of vertices of one body: the numbers of the file's comment, without k, gauge, gamma P/V and kb."""
         chunk, lane = wp.tid()
@@ -112,6 +123,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         lightest = real(0.0)
         rate = real(0.0)
         flow = real(0.0)
+        drawn = real(0.0)
         for p in range(chunk_start[chunk] + lane, chunk_start[chunk + 1], wp.block_dim()):
             i = at(p)
             m1 = inverse_mass[i]
@@ -122,6 +134,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             taut = real(0.0)
             lengths = real(0.0)
             fastest = real(0.0)  # largest (relative speed / length)²
+            pull = vec()
             for q in range(neighbour_start[i], neighbour_start[i + 1]):
                 j = at(neighbours[at(q)])
                 d = x[j] - here
@@ -135,6 +148,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 diagonal += (real(1.0) - t) * wp.cw_mul(unit, unit)
                 mixed += (real(1.0) - t) * mixed_products(unit)
                 taut += t
+                pull += (length - neighbour_rest[at(q)]) * unit
                 lengths += length
                 fastest = wp.max(fastest, wp.dot(w, w) * scale * scale)
             along = largest_eigenvalue(diagonal, mixed)
@@ -151,6 +165,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             turn = wp.max(turn, m1 * lengths / real(3.0))
             gas += m1 * share2 * wp.dot(area[i], area[i])
             flow += share * wp.dot(area[i], speed)
+            drawn += m1 * share * wp.dot(area[i], pull)
             if m1 > real(0.0):
                 lightest = wp.max(lightest, m1)
                 rate = wp.max(rate, wp.sqrt(fastest))
@@ -168,6 +183,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         most_light = wp.tile_max(wp.tile(lightest))
         most_rate = wp.tile_max(wp.tile(rate))
         all_flow = wp.tile_sum(wp.tile(flow))
+        all_drawn = wp.tile_sum(wp.tile(drawn))
         if lane == 0:
             b = chunk_body[chunk]
             wp.atomic_max(spring_bound_out, b, most_spring[0])
@@ -178,6 +194,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             wp.atomic_max(lightest_out, b, most_light[0])
             wp.atomic_max(change_rate_out, b, most_rate[0])
             wp.atomic_add(flow_out, b, all_flow[0])
+            wp.atomic_add(tension_flow_out, b, all_drawn[0])
 
     if dim == 2:
 
@@ -218,6 +235,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         lightest: wp.array(dtype=real),
         change_rate: wp.array(dtype=real),
         flow: wp.array(dtype=real),
+        tension_flow: wp.array(dtype=real),
         breathing: wp.array(dtype=real),
         stiffness: wp.array(dtype=real),
         damping: wp.array(dtype=real),
@@ -235,6 +253,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         held: wp.array(dtype=int),
         step_bound_out: wp.array(dtype=wp.float64),  # (bodies,) longest step, s
         renew_bound_out: wp.array(dtype=wp.float64),  # (bodies,) time after which the bound is to be taken again, s
+        strain_bound_out: wp.array(dtype=wp.float64),  # (bodies,) time in which the shape changes by STRAIN, s
     ):
         b = wp.tid()
         nought = wp.float64(0.0)
@@ -245,16 +264,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
         from_springs = k * wp.float64(spring_bound[b])
         from_gas = nought
         change = wp.float64(change_rate[b])
+        gauge = wp.float64(pressure[b] - ambient[b])
+        surge = wp.abs(gauge * wp.float64(gas_bound[b]) + k * wp.float64(tension_flow[b]))  # 1/s², times the volume
+        surge /= wp.float64(wp.max(volume[b], wp.max(floor * rest_volume[b], tiny)))
+        swing2 = k * wp.float64(breathing[b])
         if held[b] == 0 and pressure[b] > real(0.0):
             room = wp.float64(wp.max(volume[b], floor * rest_volume[b]))
             from_gas = wp.float64(gamma[b] * pressure[b]) / room * wp.float64(gas_bound[b])
+            swing2 += from_gas
             if limits[0] > 0.0:  # schemes without a stable interval are slowed down far more by their growth
                 from_gas *= wp.float64(BREATHING)
             change = wp.max(change, wp.float64(wp.abs(flow[b])) / room)
         # stiffness across the springs, which their dashpots do not damp
-        across = k * wp.float64(tension_bound[b]) + wp.float64(wp.abs(pressure[b] - ambient[b])) * wp.float64(
-            turn_bound[b]
-        )
+        across = k * wp.float64(tension_bound[b]) + wp.abs(gauge) * wp.float64(turn_bound[b])
         across += wp.float64(bending[b]) * wp.float64(hinge_bound[b])
         omega2 = from_springs + from_gas + across
         c = dashpot * wp.float64(spring_bound[b]) + wp.float64(drag[b]) + wp.float64(wind_drag[b]) * light
@@ -281,8 +303,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
             breath = wp.float64(breathing[b])
             step = wp.min(step, longest_step(from_gas + k * breath, undamped + half * dashpot * breath, power, divisor))
         change = wp.max(change, wp.float64(1.0e-30))
+        strain_bound_out[b] = wp.float64(STRAIN) / change
         step_bound_out[b] = wp.float64(SAFETY) * step
-        renew_bound_out[b] = wp.float64(RENEW) / change
+        if surge < wp.float64(FAR) * swing2:
+            surge = nought
+        renew_bound_out[b] = time_of(wp.float64(RENEW), change, surge)
         spring_bound[b] = real(0.0)  # ready for the next time
         tension_bound[b] = real(0.0)
         turn_bound[b] = real(0.0)
@@ -291,5 +316,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         lightest[b] = real(0.0)
         change_rate[b] = real(0.0)
         flow[b] = real(0.0)
+        tension_flow[b] = real(0.0)
 
     return SimpleNamespace(bound_bodies=bound_bodies, bound_hinges=bound_hinges, bound_step=bound_step)

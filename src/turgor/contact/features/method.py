@@ -46,7 +46,6 @@ class FeatureContacts(ContactMethod):
         self.impulses = Impulses(model, self.constraints.launch)
         self.sweep_stage = Sweep(model, surfaces, self.constraints.launch, self.impulses, self.lists.pairs.capacity)
         self.overflow, self.count = self.lists.flags.overflow, self.constraints.count
-        self.scale = self.sweep_stage.scale
         self.growing: dict[int, Any] = {
             PAIRS: self.lists.pairs, CANDIDATES: self.lists.candidates, CONSTRAINTS: self.constraints,
             OVERLAPS: self.overlaps,
@@ -87,7 +86,7 @@ class FeatureContacts(ContactMethod):
         self.impulses.finish()
 
     def sweep(self) -> None:
-        """Cut movements that would let features pass through each other; add up what lists have left."""
+        """Change movements that would let features pass through each other; add up what lists have left."""
         self.lists.motion.measure()
         wp.copy(self.scratch.v_free, self.state.v)
         self.dynamics.contacts.zero_()

@@ -47,7 +47,6 @@ class ParticleContacts(ContactMethod):
         gpu = bool(device.is_cuda)
         self.pair_lanes, self.element_lanes = (PAIR_LANES, ELEMENT_LANES) if gpu else (1, 1)
         self.contact_lanes = CONTACT_LANES if gpu else 1
-        self.scale = wp.ones(soft, dtype=n.real, device=device)
         self.features = features = ParticleFeatures(model)
         self.particle_feature = model.int_array(np.tile(features.places, model.worlds))
         self.particle_position = self._zeros(features.particles * model.worlds, n.vec)  # m, middle of the feature

@@ -46,7 +46,6 @@ class BoundingContacts(ContactMethod):
         self.k_bounds, self.k_response = bounds.kernels(n), response.kernels(n)
         self.total = surfaces.bodies * model.worlds  # contact bodies
         self.lanes = 1 if device.is_cpu else LANES
-        self.scale = wp.ones(len(state.v), dtype=n.real, device=device)
         self.overflow = wp.zeros(1, dtype=wp.int32, device=device)
         rigid = [state.rigid, scratch.rigid, model.rigids]
         self.launch = Launcher(device, state, scratch, self, soft=[model], rigid=rigid)

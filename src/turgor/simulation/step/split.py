@@ -43,7 +43,6 @@ class SplitEnd:
         self.k_split = split.kernels(n, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
         self.k_rigid, self.k_glue, self.k_plan = integrate.kernels(n), glue.kernels(n), plan.kernels(n)
         self.surfaces = Surfaces(model)
-        self.whole = wp.ones(self.count, dtype=n.real, device=model.device)  # without a method, nothing is cut
         self.method: ContactMethod | None = None
         if method != "none" and self.count:
             self.place_points()
@@ -140,7 +139,7 @@ class SplitEnd:
 
     def move(self) -> None:
         """Positions and poses."""
-        self.launch(self.k_split.shift, self.count, scale=self.whole if self.method is None else self.method.scale)
+        self.launch(self.k_split.shift, self.count)
         if self.rigids:
             self.launch(self.k_rigid.move_rigid, self.rigids)
             self.place_points()

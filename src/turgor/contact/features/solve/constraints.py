@@ -2,7 +2,8 @@
 
 A pair of features counts where it is a true closest pair of the two surfaces (`geometry/ownership.py`). Normals follow
 the gap, which is never zero: bodies keep their skins apart, half of them at rest, and what lies between half and the
-whole is used up gently.
+whole is used up gently. Where nearly all is used up, some is given back, by a slow velocity: a displacement beside the
+velocity would change the angular momentum of what slides, by Σ m δ × v.
 """
 
 import functools
@@ -30,6 +31,8 @@ __all__ = ["ContactConstraints", "kernels"]
 REST = 0.5  # share of the skins that is left between bodies at rest
 CLOSING = 0.8  # share of the distance to it that a substep may use
 SLACK = 0.5  # contacts are made if the gap will be less than 1 + SLACK times the thickness
+DEEP = 0.2  # share of the skins below which the gap is given back
+REMOVAL = 0.02  # s: time in which it is
 STICKING = 100.0  # friction of contacts that had to be stopped
 
 
@@ -78,7 +81,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     side = sides.kernels(n, parallel)
     inertia, Dynamics = side.inertia, side.Dynamics
     relative_velocity, side_mobility, count_side = side.relative_velocity, side.side_mobility, side.count_side
-    point_inertia, inverse_of = side.point_inertia, side.inverse_of
+    inertia_of_points = side.inertia_of_points
     owner = ownership.kernels(n)
     closest_to_face, closest_of_edges, corners = owner.closest_to_face, owner.closest_of_edges, owner.corners
     is_owned, are_ridges = owner.is_owned, owner.are_ridges
@@ -101,6 +104,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         gap: wp.array(dtype=real)  # m
         thickness: wp.array(dtype=real)  # m
         min_speed: wp.array(dtype=real)  # m/s: least normal velocity allowed
+        bounces: wp.array(dtype=int)  # whether that is one of a bounce
         effective_mass: wp.array(dtype=real)  # kg: along the normal
         friction: wp.array(dtype=real)
         centre: wp.array(dtype=vec)  # m: centre of mass of the soft points
@@ -113,34 +117,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         if soft >= 0:
             return of_soft[soft]
         return of_rigid[rigid]
-
-    @wp.func
-    def inertia_of_side(dynamics: Dynamics, ids: wp.vec3i, w: vec, centre: vec) -> inertia:
-        """Inertia of the points of a side about a centre."""
-        total = inertia(real(0.0))
-        for k in range(dim):
-            if w[k] != real(0.0):
-                i = at(ids[k])
-                total += point_inertia(real(1.0) / dynamics.soft_inverse_mass[i], dynamics.points[i] - centre)
-        return total
-
-    @wp.func
-    def mass_of_side(dynamics: Dynamics, ids: wp.vec3i, w: vec):
-        """(mass, mass times place) of the points of a side; mass -1 if one of them is pinned."""
-        mass = real(0.0)
-        moment = vec()
-        pinned = bool(False)  # noqa: UP018
-        for k in range(dim):
-            if w[k] != real(0.0):
-                m1 = dynamics.soft_inverse_mass[at(ids[k])]
-                if m1 <= real(0.0):
-                    pinned = True
-                else:
-                    mass += real(1.0) / m1
-                    moment += dynamics.points[at(ids[k])] / m1
-        if pinned:
-            mass = real(-1.0)
-        return mass, moment
 
     @n.kernel(variant)
     def make_constraints(
@@ -275,8 +251,13 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                             min_speed = real(0.0)
                             if clear > rested:
                                 min_speed = -real(CLOSING) * (clear - rested) / h
+                            elif clear < real(DEEP) * skin:
+                                missing = real(DEEP) * skin - clear
+                                min_speed = wp.min(missing / real(REMOVAL), real(0.2) * missing / h)
+                            constraints.bounces[row] = 0
                             if speed < min_speed and speed < -real(BOUNCE) and bounce > real(0.0):
-                                min_speed = -bounce * speed
+                                min_speed = wp.max(min_speed, -bounce * speed)
+                                constraints.bounces[row] = 1
                             if urgent:  # it had to be stopped: no more approach, and no slip
                                 min_speed = wp.max(min_speed, real(0.0))
                                 constraints.friction[row] = real(STICKING)
@@ -284,15 +265,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                             # soft points that take back the moment of friction
                             constraints.inverse_inertia[row] = inertia(real(0.0))
                             if rigids[0] < 0 and rigids[1] < 0:
-                                mass, moment = mass_of_side(dynamics, first, w)
-                                other_mass, other_moment = mass_of_side(dynamics, second, u)
-                                if mass > real(0.0) and other_mass > real(0.0):
-                                    centre = (moment + other_moment) / (mass + other_mass)
-                                    constraints.centre[row] = centre
-                                    constraints.inverse_inertia[row] = inverse_of(
-                                        inertia_of_side(dynamics, first, w, centre)
-                                        + inertia_of_side(dynamics, second, u, centre)
-                                    )
+                                centre, inverse_inertia = inertia_of_points(dynamics, first, second)
+                                constraints.centre[row] = centre
+                                constraints.inverse_inertia[row] = inverse_inertia
                             count_side(dynamics, rigids[0], first, w)
                             count_side(dynamics, rigids[1], second, u)
                         else:

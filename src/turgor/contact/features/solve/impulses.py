@@ -2,7 +2,7 @@
 
 A round visits every contact and adds to its accumulated impulse what is still missing; the sum, not the addition, may
 not pull. One after another on the CPU (Gauss-Seidel); on a GPU all at once, each divided by the number of contacts at
-its points (Jacobi). Penetration of the skins is removed by displacement, which is no velocity and adds no energy.
+its points (Jacobi).
 """
 
 import functools
@@ -18,9 +18,6 @@ from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 
 __all__ = ["Impulses", "kernels"]
-
-DEEP = 0.2  # share of the skins below which the gap is given back
-REMOVAL = 0.02  # s: time in which a missing gap is given back, whatever the substep
 
 
 class Impulses:
@@ -46,12 +43,9 @@ class Impulses:
             self.launch(self.kernels.collect, self.soft + self.rigid, soft=self.soft)
 
     def finish(self) -> None:
-        """Displacements follow the impulses, and skins that were used up are given back."""
+        """Displacements follow the impulses."""
         self.launch.walk(self.kernels.store_forces)
         self.follow()
-        self.launch.walk(self.kernels.remove_penetration)
-        if self.launch.parallel:
-            self.launch(self.kernels.collect_push, self.soft + self.rigid, soft=self.soft)
 
     def follow(self) -> None:
         """The displacement follows what contact did to the velocity."""
@@ -61,33 +55,16 @@ class Impulses:
 @functools.cache
 @no_type_check
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
-    """warm_start, rounds of solve (collect, if parallel), store_forces, follow, remove_penetration (collect_push)."""
-    real, vec, spin_type, dim = n.real, n.vec, n.spin, n.dim
+    """warm_start, rounds of solve (collect, if parallel), store_forces, follow."""
+    real, vec, dim = n.real, n.vec, n.dim
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     side, made = sides.kernels(n, parallel), contact_constraints.kernels(n, parallel)
     Dynamics, Constraints = side.Dynamics, made.Constraints
     side_mobility, push_side, side_contacts = side.side_mobility, side.push_side, side.side_contacts
-    cross, swing, turn_by, add_velocity = side.cross, side.swing, side.turn_by, side.add_velocity
-    velocity_change, relative_velocity, can_turn = side.velocity_change, side.relative_velocity, side.can_turn
+    cross, swing, turn_by = side.cross, side.swing, side.turn_by
+    relative_velocity, can_turn = side.relative_velocity, side.can_turn
+    angular_momentum_of_side, turn_side = side.angular_momentum_of_side, side.turn_side
     taken_move, taken_turn = side.taken_move, side.taken_turn
-    deep = wp.constant(real(DEEP))
-
-    @wp.func
-    def angular_momentum_of_side(dynamics: Dynamics, ids: wp.vec3i, w: vec, centre: vec) -> spin_type:
-        """About a centre, of the points of a soft side."""
-        total = spin_type(real(0.0))
-        for k in range(dim):
-            if w[k] != real(0.0):
-                i = at(ids[k])
-                total += cross(dynamics.points[i] - centre, dynamics.point_v[i] / dynamics.soft_inverse_mass[i])
-        return total
-
-    @wp.func
-    def turn_side(dynamics: Dynamics, ids: wp.vec3i, w: vec, centre: vec, spin: spin_type):
-        """Turn the points of a side about a centre."""
-        for k in range(dim):
-            if w[k] != real(0.0):
-                add_velocity(dynamics, ids[k], swing(spin, dynamics.points[at(ids[k])] - centre))
 
     @n.kernel(variant)
     def warm_start(dynamics: Dynamics, constraints: Constraints, stride: int):
@@ -108,7 +85,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     def store_forces(constraints: Constraints, dt: wp.array(dtype=real), warm_force: wp.array(dtype=real), stride: int):
         """Keep the forces for the next substep; those of a bounce do not last."""
         for r in range(wp.tid(), wp.min(constraints.count[0], constraints.pair.shape[0]), stride):
-            if constraints.min_speed[at(r)] <= real(0.0):
+            if constraints.bounces[at(r)] == 0:
                 warm_force[at(constraints.candidate[at(r)])] = constraints.impulse[at(r)] / dt[0]
 
     @wp.func(inline=True)
@@ -161,8 +138,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     free = can_turn(inverse_inertia)  # none of the points is pinned
                     if free:
                         centre = constraints.centre[row]
-                        momentum = angular_momentum_of_side(dynamics, first, w, centre)
-                        momentum += angular_momentum_of_side(dynamics, second, u, centre)
+                        momentum = angular_momentum_of_side(dynamics, first, centre)
+                        momentum += angular_momentum_of_side(dynamics, second, centre)
                         turned = turn_by(inverse_inertia, momentum)
                         slip -= swing(turned, lever)
                     if not soft:
@@ -182,8 +159,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     p += change
                     if free:
                         back = -turn_by(inverse_inertia, cross(lever, change))
-                        turn_side(dynamics, first, w, centre, back)
-                        turn_side(dynamics, second, u, centre, back)
+                        turn_side(dynamics, first, centre, back)
+                        turn_side(dynamics, second, centre, back)
                 apply_impulse(dynamics, rigids[0], p, place, first, w)
                 apply_impulse(dynamics, rigids[1], -p, place, second, u)
 
@@ -213,101 +190,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         if soft_inverse_mass[i] > real(0.0):
             move[i] = move[i] + dt[0] * (v[i] - v_free[i])
 
-    @wp.func
-    def side_move(
-        dynamics: Dynamics, move: wp.array(dtype=vec), rigid_push_move: wp.array(dtype=vec),
-        rigid_push_turn: wp.array(dtype=spin_type), h: real, rigid: int, place: vec, ids: wp.vec3i, w: vec,
-    ) -> vec:  # fmt: skip
-        """Displacement of a side in this substep."""
-        total = vec()
-        if rigid < 0:
-            for k in range(dim):
-                if w[k] != real(0.0):
-                    total += w[k] * move[at(ids[k])]
-        else:
-            turn = h * dynamics.rigid_spin[rigid] + rigid_push_turn[rigid]
-            total = h * dynamics.rigid_v[rigid] + rigid_push_move[rigid] + swing(turn, place - dynamics.rigid_x[rigid])
-        return total
-
-    @wp.func
-    def shift_side(
-        dynamics: Dynamics, move: wp.array(dtype=vec), rigid_push_move: wp.array(dtype=vec),
-        rigid_push_turn: wp.array(dtype=spin_type), rigid: int, p: vec, place: vec, ids: wp.vec3i, w: vec,
-    ):  # fmt: skip
-        """Displace a side as an impulse would change its velocity."""
-        if rigid < 0:
-            for k in range(dim):
-                if w[k] != real(0.0):
-                    move[at(ids[k])] = move[at(ids[k])] + w[k] * velocity_change(dynamics, ids[k], p)
-        elif dynamics.rigid_inverse_mass[rigid] > real(0.0):
-            rigid_push_move[rigid] = rigid_push_move[rigid] + dynamics.rigid_inverse_mass[rigid] * p
-            turn = turn_by(dynamics.rigid_world_inertia[rigid], cross(place - dynamics.rigid_x[rigid], p))
-            rigid_push_turn[rigid] = rigid_push_turn[rigid] + turn
-
-    @n.kernel(variant)
-    def remove_penetration(
-        dynamics: Dynamics,
-        constraints: Constraints,
-        move: wp.array(dtype=vec),
-        rigid_push_move: wp.array(dtype=vec),
-        rigid_push_turn: wp.array(dtype=spin_type),
-        dt: wp.array(dtype=real),
-        stride: int,
-    ):
-        """Displacements that give some of the skins back where nearly all is used up."""
-        for r in range(wp.tid(), wp.min(constraints.count[0], constraints.pair.shape[0]), stride):
-            row = at(r)
-            missing = deep * constraints.thickness[row] - constraints.gap[row]
-            if missing > real(0.0):
-                first = constraints.first[row]
-                second = constraints.second[row]
-                w = constraints.first_weight[row]
-                u = constraints.second_weight[row]
-                rigids = constraints.rigids[row]
-                place = constraints.place[row]
-                normal = constraints.normal[row]
-                h = dt[0]
-                coming = side_move(dynamics, move, rigid_push_move, rigid_push_turn, h, rigids[0], place, first, w)
-                coming -= side_move(dynamics, move, rigid_push_move, rigid_push_turn, h, rigids[1], place, second, u)
-                wanted = wp.min(h / real(REMOVAL), real(0.2)) * missing - wp.dot(coming, normal)
-                if wanted > real(0.0):
-                    effective = constraints.effective_mass[row]
-                    if wp.static(parallel):
-                        most = side_contacts(dynamics, rigids[0], first, w)
-                        most = wp.max(most, side_contacts(dynamics, rigids[1], second, u))
-                        effective /= real(most)
-                    p = (effective * wanted) * normal
-                    if wp.static(parallel):  # summed like impulses, and applied by collect_push
-                        push_side(dynamics, rigids[0], p, place, first, w)
-                        push_side(dynamics, rigids[1], -p, place, second, u)
-                    else:
-                        shift_side(dynamics, move, rigid_push_move, rigid_push_turn, rigids[0], p, place, first, w)
-                        shift_side(dynamics, move, rigid_push_move, rigid_push_turn, rigids[1], -p, place, second, u)
-
-    @n.kernel(variant)
-    def collect_push(
-        dynamics: Dynamics,
-        soft: int,
-        move: wp.array(dtype=vec),
-        rigid_push_move: wp.array(dtype=vec),
-        rigid_push_turn: wp.array(dtype=spin_type),
-    ):
-        """Apply the displacements of a parallel round: to the soft points, then to the rigid bodies."""
-        t = wp.tid()
-        if t < soft:
-            move[t] = move[t] + taken_move(dynamics.sums, t)
-        else:
-            r = t - soft
-            rigid_push_move[r] = rigid_push_move[r] + dynamics.rigid_inverse_mass[r] * taken_move(dynamics.sums, t)
-            turned = turn_by(dynamics.rigid_world_inertia[r], taken_turn(dynamics.moment_sums, r))
-            rigid_push_turn[r] = rigid_push_turn[r] + turned
-
     return SimpleNamespace(
         warm_start=warm_start,
         store_forces=store_forces,
         solve=solve,
         collect=collect,
         follow=follow,
-        remove_penetration=remove_penetration,
-        collect_push=collect_push,
     )

@@ -3,10 +3,10 @@
 The other stages keep surfaces from crossing; they cannot say which side is right once surfaces have crossed. So pairs
 of closed bodies whose surfaces cross when a scene starts (or after positions were set by hand) are put on a list. While
 a pair is on it, its features do not touch. Every frame the points of one that are inside the other give the short way
-out (from each to the nearest surface, summed), and the bodies are displaced along it, lighter ones more, at a speed
-that separates them in about a quarter of a second; what still approaches along it is stopped. When nothing crosses and
-nothing is inside, the pair leaves the list. A body wholly inside another from the start is not on it: a ball may live
-in a balloon.
+out (from each to the nearest surface, summed). Along it an impulse gives the bodies a speed that separates them in
+about a quarter of a second; its moment is taken back by turning both. When nothing crosses and nothing is inside, that
+speed is taken from them again, and the pair leaves the list. A body wholly inside another from the start is not on it:
+a ball may live in a balloon.
 """
 
 import functools
@@ -68,10 +68,11 @@ class Overlaps:
     def judge(self) -> None:
         """The short way out of each overlap; pairs that are separate leave the list."""
         self.launch(self.kernels.judge_overlaps, self.capacity)
+        self.launch(self.kernels.separate, 1)
         self.launch(self.kernels.drop_separated, 1)
 
     def separate(self) -> None:
-        """Displace the bodies."""
+        """A speed along the way out."""
         self.launch(self.kernels.separate, 1)
 
 
@@ -79,11 +80,13 @@ class Overlaps:
 @no_type_check
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     """find_overlaps and mark_overlapping after a search, judge_overlaps once per frame, separate in each substep."""
-    real, vec, dim, face = n.real, n.vec, n.dim, n.face
+    real, vec, spin_type, dim, face = n.real, n.vec, n.spin, n.dim, n.face
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     geometry = crossing.kernels(n)
     crosses, angle, to_face = geometry.crosses, geometry.angle, geometry.to_face
-    Dynamics = sides.kernels(n, parallel).Dynamics
+    side = sides.kernels(n, parallel)
+    Dynamics, inertia, inverse_of, point_inertia = side.Dynamics, side.inertia, side.inverse_of, side.point_inertia
+    cross, swing, turn_by = side.cross, side.swing, side.turn_by
     half_turn = wp.constant(real(0.5))
 
     @wp.func
@@ -275,18 +278,60 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 overlap_pairs[remaining] = overlap_pairs[t]
                 exit_direction[remaining] = exit_direction[t]
                 exit_speed[remaining] = exit_speed[t]
+                separated[remaining] = 0
                 remaining += 1
             else:
                 all_stale[0] = 1
         overlap_count[0] = remaining
 
+    @wp.func
+    def body_mass(dynamics: Dynamics, r: int, first: int, last: int):
+        """(inverse mass, centre of mass, its velocity) of a rigid or soft body; pinned ones have infinite mass."""
+        if r >= 0:
+            return dynamics.rigid_inverse_mass[r], dynamics.rigid_x[r], dynamics.rigid_v[r]
+        mass = real(0.0)
+        origin = dynamics.points[at(first)]
+        place = vec()
+        momentum = vec()
+        pinned = bool(False)  # noqa: UP018
+        for i in range(first, last):
+            m1 = dynamics.soft_inverse_mass[at(i)]
+            if m1 > real(0.0):
+                mass += real(1.0) / m1
+                place += (dynamics.points[at(i)] - origin) / m1
+                momentum += dynamics.point_v[at(i)] / m1
+            else:
+                pinned = True
+        if pinned:
+            return real(0.0), origin, vec()
+        return real(1.0) / mass, origin + place / mass, momentum / mass
+
+    @wp.func
+    def body_inertia(dynamics: Dynamics, r: int, first: int, last: int, centre: vec) -> inertia:
+        """About its centre of mass."""
+        if r >= 0:
+            return inverse_of(dynamics.rigid_world_inertia[r])
+        total = inertia(real(0.0))
+        for i in range(first, last):
+            total += point_inertia(real(1.0) / dynamics.soft_inverse_mass[at(i)], dynamics.points[at(i)] - centre)
+        return total
+
+    @wp.func
+    def push_body(
+        dynamics: Dynamics, r: int, first: int, last: int, centre: vec, dv: vec, spin: spin_type, own: inertia
+    ):
+        """Change the velocity and the spin of a body."""
+        if r >= 0:
+            dynamics.rigid_v[r] = dynamics.rigid_v[r] + dv
+            dynamics.rigid_spin[r] = dynamics.rigid_spin[r] + spin
+            dynamics.rigid_angular[r] = dynamics.rigid_angular[r] + turn_by(own, spin)
+        else:
+            for i in range(first, last):
+                dynamics.point_v[at(i)] = dynamics.point_v[at(i)] + dv + swing(spin, dynamics.points[at(i)] - centre)
+
     @n.kernel(variant)
     def separate(
         dynamics: Dynamics,
-        move: wp.array(dtype=vec),
-        rigid_push_move: wp.array(dtype=vec),
-        dt: wp.array(dtype=real),
-        body_move: wp.array(dtype=vec),  # m: movement of each body in this substep
         point_start: wp.array(dtype=int),
         point_end: wp.array(dtype=int),
         rigid_index: wp.array(dtype=int),
@@ -294,43 +339,36 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         overlap_pairs: wp.array(dtype=wp.vec2i),
         exit_direction: wp.array(dtype=vec),
         exit_speed: wp.array(dtype=real),
+        separated: wp.array(dtype=int),
     ):
-        """One thread, as bodies may be in several overlaps: stop the approach, and displace the bodies."""
-        h = dt[0]
+        """One thread, as bodies may be in several overlaps: the speed along the way out, or its end."""
         for t in range(overlap_count[0]):
-            ids = overlap_pairs[t]
-            inverse_mass = vec()  # of the two bodies
-            for side in range(2):
-                r = rigid_index[ids[side]]
-                if r >= 0:
-                    inverse_mass[side] = dynamics.rigid_inverse_mass[r]
-                else:
-                    mass = real(0.0)
-                    pinned = bool(False)  # noqa: UP018
-                    for i in range(point_start[ids[side]], point_end[ids[side]]):
-                        if dynamics.soft_inverse_mass[at(i)] > real(0.0):
-                            mass += real(1.0) / dynamics.soft_inverse_mass[at(i)]
-                        else:
-                            pinned = True
-                    if not pinned:
-                        inverse_mass[side] = real(1.0) / mass
-            total = inverse_mass[0] + inverse_mass[1]
+            a = at(overlap_pairs[t][0])
+            b = at(overlap_pairs[t][1])
+            ra = rigid_index[a]
+            rb = rigid_index[b]
+            inverse_mass, centre, velocity = body_mass(dynamics, ra, point_start[a], point_end[a])
+            other_inverse_mass, other_centre, other_velocity = body_mass(dynamics, rb, point_start[b], point_end[b])
+            total = inverse_mass + other_inverse_mass
             if total > real(0.0):
-                apart = wp.dot(body_move[ids[0]] - body_move[ids[1]], exit_direction[t]) / h
-                stop = wp.max(-apart, real(0.0)) / total
-                shift = h * exit_speed[t] / total
-                for side in range(2):
-                    sign = real(1 - 2 * side)
-                    dv = (sign * stop * inverse_mass[side]) * exit_direction[t]
-                    dx = (sign * shift * inverse_mass[side]) * exit_direction[t]
-                    r = rigid_index[ids[side]]
-                    if r >= 0:
-                        dynamics.rigid_v[r] = dynamics.rigid_v[r] + dv
-                        rigid_push_move[r] = rigid_push_move[r] + dx
-                    elif inverse_mass[side] > real(0.0):
-                        for i in range(point_start[ids[side]], point_end[ids[side]]):
-                            dynamics.point_v[at(i)] = dynamics.point_v[at(i)] + dv
-                            move[at(i)] = move[at(i)] + dx
+                way = exit_direction[t]
+                apart = wp.dot(velocity - other_velocity, way)
+                wanted = wp.max(exit_speed[t] - apart, real(0.0))
+                if separated[t] != 0:
+                    wanted = -wp.clamp(apart, real(0.0), exit_speed[t])
+                p = (wanted / total) * way
+                spin = spin_type(real(0.0))
+                own = inertia(real(0.0))
+                other = inertia(real(0.0))
+                if inverse_mass > real(0.0) and other_inverse_mass > real(0.0):
+                    own = body_inertia(dynamics, ra, point_start[a], point_end[a], centre)
+                    other = body_inertia(dynamics, rb, point_start[b], point_end[b], other_centre)
+                    spin = -turn_by(inverse_of(own + other), cross(centre - other_centre, p))
+                if inverse_mass > real(0.0):
+                    push_body(dynamics, ra, point_start[a], point_end[a], centre, inverse_mass * p, spin, own)
+                if other_inverse_mass > real(0.0):
+                    dv = -other_inverse_mass * p
+                    push_body(dynamics, rb, point_start[b], point_end[b], other_centre, dv, spin, other)
 
     return SimpleNamespace(
         find_overlaps=find_overlaps,

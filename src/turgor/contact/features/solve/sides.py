@@ -1,9 +1,9 @@
 """The two sides of a contact: what moves there, how fast, how easily, and what an impulse does to it (B14).
 
 A side is up to three soft points with weights, or a point of a rigid body. Impulses are equal and opposite. Normal ones
-act along the line through both contact points, so they have no moment; tangential ones act at two points that are a
-skin apart, and the moment of that couple is taken back by a rotation of the four points of the contact, so that
-angular momentum is kept too: in mass-weighted terms, the impulse is projected on those that have no moment.
+act along the line through both contact points, so they have no moment; others act at two points that are a skin apart,
+and the moment of that couple is taken back by a rotation of the four points of the contact, so that angular momentum is
+kept too: in mass-weighted terms, the impulse is projected on those that have no moment.
 """
 
 import functools
@@ -211,6 +211,77 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             """Whether there is an inertia at all."""
             return wp.trace(inverse) > real(0.0)
 
+    @wp.func
+    def is_new(ids: wp.vec3i, k: int) -> bool:
+        """Whether point k of a side was not there before: a vertex is listed three times, an edge has its end twice."""
+        return k == 0 or ids[k] != ids[wp.max(k - 1, 0)]
+
+    @wp.func
+    def contact_point(dynamics: Dynamics, ids: wp.vec3i, w: vec) -> vec:
+        """Of a soft side."""
+        place = vec()
+        for k in range(dim):
+            place += w[k] * dynamics.points[at(ids[k])]
+        return place
+
+    @wp.func
+    def mass_of_side(dynamics: Dynamics, ids: wp.vec3i):
+        """(mass, mass times place) of the points of a soft side; mass -1 if one of them is pinned."""
+        mass = real(0.0)
+        moment = vec()
+        pinned = bool(False)  # noqa: UP018
+        for k in range(dim):
+            if is_new(ids, k):
+                m1 = dynamics.soft_inverse_mass[at(ids[k])]
+                if m1 <= real(0.0):
+                    pinned = True
+                else:
+                    mass += real(1.0) / m1
+                    moment += dynamics.points[at(ids[k])] / m1
+        if pinned:
+            mass = real(-1.0)
+        return mass, moment
+
+    @wp.func
+    def inertia_of_side(dynamics: Dynamics, ids: wp.vec3i, centre: vec) -> inertia:
+        """Of the points of a soft side about a centre."""
+        total = inertia(real(0.0))
+        for k in range(dim):
+            if is_new(ids, k):
+                i = at(ids[k])
+                total += point_inertia(real(1.0) / dynamics.soft_inverse_mass[i], dynamics.points[i] - centre)
+        return total
+
+    @wp.func
+    def inertia_of_points(dynamics: Dynamics, first: wp.vec3i, second: wp.vec3i):
+        """(centre of mass, inverse inertia about it) of the points of two soft sides; zero if one is pinned."""
+        mass, moment = mass_of_side(dynamics, first)
+        other_mass, other_moment = mass_of_side(dynamics, second)
+        centre = vec()
+        inverse = inertia(real(0.0))
+        if mass > real(0.0) and other_mass > real(0.0):
+            centre = (moment + other_moment) / (mass + other_mass)
+            around = inertia_of_side(dynamics, first, centre) + inertia_of_side(dynamics, second, centre)
+            inverse = inverse_of(around)
+        return centre, inverse
+
+    @wp.func
+    def angular_momentum_of_side(dynamics: Dynamics, ids: wp.vec3i, centre: vec) -> spin_type:
+        """About a centre, of the points of a soft side."""
+        total = spin_type(real(0.0))
+        for k in range(dim):
+            if is_new(ids, k):
+                i = at(ids[k])
+                total += cross(dynamics.points[i] - centre, dynamics.point_v[i] / dynamics.soft_inverse_mass[i])
+        return total
+
+    @wp.func
+    def turn_side(dynamics: Dynamics, ids: wp.vec3i, centre: vec, spin: spin_type):
+        """Turn the points of a soft side about a centre."""
+        for k in range(dim):
+            if is_new(ids, k):
+                add_velocity(dynamics, ids[k], swing(spin, dynamics.points[at(ids[k])] - centre))
+
     return SimpleNamespace(
         Dynamics=Dynamics,
         inertia=inertia,
@@ -224,9 +295,14 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         side_contacts=side_contacts,
         count_side=count_side,
         push_side=push_side,
-        point_inertia=point_inertia,
+        inner=push.inner,
         inverse_of=inverse_of,
+        point_inertia=point_inertia,
         can_turn=can_turn,
+        contact_point=contact_point,
+        inertia_of_points=inertia_of_points,
+        angular_momentum_of_side=angular_momentum_of_side,
+        turn_side=turn_side,
         taken_move=integers.taken_move,
         taken_turn=integers.taken_turn,
     )

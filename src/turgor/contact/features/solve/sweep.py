@@ -2,8 +2,8 @@
 
 Each candidate that could touch is followed along its straight movement (`geometry/advancement.py`). Where it would come
 closer than a floor, an impulse along the normal at that time stops the approach. This changes what neighbours meet, so
-it is repeated until nothing is left to stop. What a few rounds do not stop is cut: its points make only the share of
-their movement that is safe, beside the rigid motion of their body (`rigid_motion.py`).
+it is repeated until nothing is left to stop. What a few rounds do not stop moves on together (`zones.py`). Impulses and
+zones keep momentum and angular momentum, whatever they stop.
 """
 
 import functools
@@ -16,8 +16,9 @@ from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.search import motion
 from turgor.contact.features.search.candidates import URGENT
 from turgor.contact.features.solve import sides
+from turgor.contact.features.solve import zones as impact_zones
 from turgor.contact.features.solve.impulses import Impulses
-from turgor.contact.features.solve.rigid_motion import RigidMotion
+from turgor.contact.features.solve.zones import Zones
 from turgor.contact.geometry import advancement
 from turgor.contact.geometry.advancement import VERTEX_FACE
 from turgor.kernel.numbers import Numbers, at
@@ -27,27 +28,25 @@ from turgor.model.surfaces import Surfaces
 __all__ = ["Sweep", "kernels"]
 
 FLOOR = 0.05  # share of the skins that must be left between surfaces
-PATIENCE = 6  # rounds of impulses before movements are cut
-HOLDING = 12  # round from which on points do not move at all
-LAST = 24  # round
+PATIENCE = 6  # rounds of impulses before zones are made
+HELD = 0.1  # least share of an impulse's effect that is left by taking its moment back
+WHOLE = 24  # round from which on whole bodies join, so that there is an end
 
 
 class Sweep:
-    """Rounds of impulses against passing through, then of cuts; and the share of each movement that is made."""
+    """Rounds of impulses against passing through, then of zones that grow."""
 
     def __init__(
         self, model: Model, surfaces: Surfaces, launch: FeatureLauncher, impulses: Impulses, pairs: int
     ) -> None:
-        n, zeros = model.numbers, launch.zeros
-        self.numbers, self.kernels, self.impulses = n, kernels(n, launch.parallel), impulses
-        self.soft, self.rigid = model.vertices * model.worlds, model.rigids.total
+        self.numbers, self.kernels, self.impulses = model.numbers, kernels(model.numbers, launch.parallel), impulses
         self.bodies = surfaces.bodies * model.worlds
-        self.rounds, self.again, self.jammed, self.cuts_made = (zeros(1, wp.int32) for _ in range(4))
-        self.scale, self.next_scale = zeros(self.soft, n.real), zeros(self.soft, n.real)
-        self.next_rigid_scale = zeros(self.rigid, n.real)
-        self.unmade_move = zeros(self.bodies, n.real)
-        self.rigid_motion = RigidMotion(model, surfaces, launch.extended({"scale": self.scale}))
-        known = self.rigid_motion.launch.extended(self)
+        self.soft = model.vertices * model.worlds
+        self.rounds, self.again, self.jammed = (launch.zeros(1, wp.int32) for _ in range(3))
+        self.unmade_move = launch.zeros(self.bodies, model.numbers.real)
+        known = launch.extended({"rounds": self.rounds, "unmade_move": self.unmade_move})
+        self.zones = Zones(model, surfaces, known)
+        known = self.zones.launch.extended(self)
         self.launch = known.extended({"moves": known.struct(self.kernels.Moves)})
         self.allocate(pairs)
 
@@ -57,44 +56,54 @@ class Sweep:
         self.pair_horizon = self.launch.zeros(pairs, self.numbers.real)
 
     def run(self) -> None:
-        """Movements and velocities with which nothing passes through anything."""
-        self.launch(self.kernels.begin, max(self.soft + self.rigid, self.bodies), soft=self.soft)
+        """Velocities with which nothing passes through anything, and the displacements that follow."""
+        self.launch(self.kernels.begin, self.bodies)
         wp.capture_while(self.again, self.round)
-        wp.capture_if(self.jammed, on_true=self.cut)
+        wp.capture_if(self.jammed, on_true=self.join)
         self.impulses.follow()
-        wp.capture_if(self.cuts_made, on_true=self.apply_cuts)
         self.launch.walk(self.kernels.add_travel)
 
     def round(self) -> None:
-        """Follow all candidates that could meet; impulses or cuts where they do."""
+        """Follow all candidates that could meet; impulses where they do."""
+        self.follow_candidates()
+        self.impulses.collect()
+        wp.capture_if(self.again, on_true=self.measure)
+
+    def measure(self) -> None:
+        """How far impulses have led from the movements that the lists know."""
+        self.launch(self.kernels.measure_deviation, self.soft)
+
+    def join(self) -> None:
+        """Impulses were not enough: zones, until nothing meets."""
+        self.again.fill_(1)
+        wp.capture_while(self.again, self.zone_round)
+        self.zones.dissolve()
+
+    def zone_round(self) -> None:
+        """Follow all candidates that could meet; join them where they do."""
+        self.follow_candidates()
+        wp.capture_if(self.again, on_true=self.zones.move)
+
+    def follow_candidates(self) -> None:
+        """Along their movements."""
         self.launch.walk(self.kernels.begin_round)
         self.launch.walk(self.kernels.follow_candidates)
-        self.impulses.collect()
-        self.launch(self.kernels.end_round, self.soft + self.rigid, soft=self.soft)
-
-    def cut(self) -> None:
-        """Impulses were not enough: cut movements, but not the rigid motion of bodies."""
-        self.rigid_motion.find()
-        self.again.fill_(1)
-        wp.capture_while(self.again, self.round)
-        self.cuts_made.fill_(1)
-
-    def apply_cuts(self) -> None:
-        """The cuts take effect on movements and velocities."""
-        self.rigid_motion.apply_cuts()
-        self.cuts_made.zero_()
 
 
 @functools.cache
 @no_type_check
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
-    """begin, then rounds of begin_round, follow_candidates, end_round; add_travel at the end of a substep."""
+    """begin, then rounds of begin_round, follow_candidates, measure_deviation; add_travel at the end of a substep."""
     real, vec, spin_type, dim, face = n.real, n.vec, n.spin, n.dim, n.face
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     side = sides.kernels(n, parallel)
     Dynamics = side.Dynamics
     push_side, side_mobility, swing = side.push_side, side.side_mobility, side.swing
     count_side, side_contacts = side.count_side, side.side_contacts
+    inertia, cross, inner, turn_by, can_turn = side.inertia, side.cross, side.inner, side.turn_by, side.can_turn
+    contact_point, inertia_of_points, turn_side = side.contact_point, side.inertia_of_points, side.turn_side
+    zone = impact_zones.kernels(n, parallel)
+    Zones, enter, join, is_together = zone.Zones, zone.enter, zone.join, zone.is_together
     patience = wp.constant(PATIENCE + 1 if parallel else PATIENCE)  # on a GPU knots are only counted in the first
     safe_share, closing = advancement.kernels(n).safe_share, advancement.kernels(n).closing
     most_of = wp.constant(real(1.0 - advancement.GAP_LEFT))
@@ -103,21 +112,16 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
     @wp.struct
     class Moves:
-        """The movements of this substep, and the shares of them that are made."""
+        """The movements of this substep."""
 
         move: wp.array(dtype=vec)  # m, of soft points
         v_free: wp.array(dtype=vec)  # m/s: velocities that `move` belongs to
-        scale: wp.array(dtype=real)  # share of it that is to be made, beside the rigid motion
-        next_scale: wp.array(dtype=real)  # after this round
-        rigid_move: wp.array(dtype=vec)  # m: what is made in any case; only valid while movements are cut
         point_body: wp.array(dtype=int)
         rigid_index: wp.array(dtype=int)
         rigid_push_move: wp.array(dtype=vec)
         rigid_push_turn: wp.array(dtype=spin_type)
-        rigid_scale: wp.array(dtype=real)
-        next_rigid_scale: wp.array(dtype=real)
         rigid_radius: wp.array(dtype=real)
-        unmade_move: wp.array(dtype=real)  # m, per contact body: largest movement that was not made
+        unmade_move: wp.array(dtype=real)  # m, per contact body: how far points move otherwise than the lists know
 
     @wp.func
     def round_radius(moves: Moves, one: int, two: int) -> real:
@@ -129,34 +133,30 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         return real(0.0)
 
     @wp.func(inline=True)
-    def point_move(moves: Moves, dynamics: Dynamics, i: int, h: real) -> vec:
+    def point_move(moves: Moves, zones: Zones, dynamics: Dynamics, i: int, h: real) -> vec:
         """Displacement of a point as it is to be made."""
         if i < moves.move.shape[0]:
-            asked = moves.scale[i] * (moves.move[i] + h * (dynamics.point_v[i] - moves.v_free[i]))
-            if moves.scale[i] < real(1.0):
-                asked += (real(1.0) - moves.scale[i]) * moves.rigid_move[i]
-            return asked
+            if zones.parent[i] >= 0:
+                return h * dynamics.point_v[i]
+            return moves.move[i] + h * (dynamics.point_v[i] - moves.v_free[i])
         r = moves.rigid_index[moves.point_body[i]]
         arm = dynamics.points[i] - dynamics.rigid_x[r]
         turn = h * dynamics.rigid_spin[r] + moves.rigid_push_turn[r]
-        return moves.rigid_scale[r] * (h * dynamics.rigid_v[r] + moves.rigid_push_move[r] + swing(turn, arm))
+        return h * dynamics.rigid_v[r] + moves.rigid_push_move[r] + swing(turn, arm)
 
     @wp.func
-    def cut(moves: Moves, dynamics: Dynamics, i: int, share: real, moved: vec) -> bool:
-        """Cut the movement of a point; whether that changed anything."""
-        body = moves.point_body[i]
+    def node_of(moves: Moves, i: int) -> int:
+        """What a point moves with: itself, or its rigid body."""
         if i < moves.move.shape[0]:
-            if dynamics.soft_inverse_mass[i] <= real(0.0) or moves.scale[i] <= real(0.0):
-                return False
-            wp.atomic_max(moves.unmade_move, body, (real(1.0) - share) * wp.length(moved - moves.rigid_move[i]))
-            wp.atomic_min(moves.next_scale, i, share * moves.scale[i])
-            return True
-        r = moves.rigid_index[body]
-        if dynamics.rigid_inverse_mass[r] <= real(0.0) or moves.rigid_scale[r] <= real(0.0):
-            return False
-        wp.atomic_max(moves.unmade_move, body, (real(1.0) - share) * wp.length(moved))
-        wp.atomic_min(moves.next_rigid_scale, r, share * moves.rigid_scale[r])
-        return True
+            return i
+        return moves.move.shape[0] + moves.rigid_index[moves.point_body[i]]
+
+    @wp.func
+    def join_body(zones: Zones, first: int, last: int, node: int, turn: int):
+        """Join all points of a soft body."""
+        for i in range(first, last):
+            enter(zones, i, turn)
+            join(zones, i, node)
 
     @n.kernel(variant)
     def begin_round(
@@ -194,7 +194,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     @n.kernel(variant)
     def follow_candidates(
         moves: Moves,
+        zones: Zones,
         dynamics: Dynamics,
+        point_start: wp.array(dtype=int),
+        point_end: wp.array(dtype=int),
         faces: wp.array(dtype=face),
         edges: wp.array(dtype=wp.vec4i),
         dt: wp.array(dtype=real),
@@ -210,7 +213,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         jammed: wp.array(dtype=int),
         stride: int,
     ):
-        """One round of impulses or, later, of cutting."""
+        """One round of impulses or, later, of joining."""
         h = dt[0]
         for c in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
             candidate = candidates[at(c)]
@@ -241,10 +244,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     j = at(e[1])
                     k = at(g[0])
                     l = at(g[1])  # noqa: E741
-                ma = point_move(moves, dynamics, i, h)
-                mb = point_move(moves, dynamics, j, h)
-                mc = point_move(moves, dynamics, k, h)
-                md = point_move(moves, dynamics, l, h)
+                ma = point_move(moves, zones, dynamics, i, h)
+                mb = point_move(moves, zones, dynamics, j, h)
+                mc = point_move(moves, zones, dynamics, k, h)
+                md = point_move(moves, zones, dynamics, l, h)
                 common = real(0.25) * (ma + mb + mc + md)
                 ra = ma - common
                 rb = mb - common
@@ -283,6 +286,15 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                 inverse_mass = side_mobility(dynamics, a, place, normal, first, w)
                                 inverse_mass += side_mobility(dynamics, b, place, -normal, second, u)
                                 speed = -wp.dot(closing(kind, w, u, ma, mb, mc, md), normal) / h
+                                lever = vec()  # between the points where both impulses act; zero with rigid bodies
+                                centre = vec()
+                                inverse_inertia = inertia(real(0.0))
+                                if a < 0 and b < 0:
+                                    lever = contact_point(dynamics, first, w) - contact_point(dynamics, second, u)
+                                    centre, inverse_inertia = inertia_of_points(dynamics, first, second)
+                                    couple = cross(lever, normal)
+                                    held = inner(couple, turn_by(inverse_inertia, couple))
+                                    inverse_mass = wp.max(inverse_mass - held, real(HELD) * inverse_mass)
                                 if speed > real(0.0) and inverse_mass > real(0.0):
                                     p = (speed / inverse_mass) * normal
                                     if wp.static(parallel):
@@ -296,50 +308,54 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                             p = p / real(wp.max(many, 1))
                                     push_side(dynamics, a, p, place, first, w)
                                     push_side(dynamics, b, -p, place, second, u)
-                        else:
-                            if rounds[0] > HOLDING:
-                                share = real(0.0)
-                            changed = cut(moves, dynamics, i, share, ma)
-                            changed = cut(moves, dynamics, j, share, mb) or changed
-                            changed = cut(moves, dynamics, k, share, mc) or changed
-                            if l != k:
-                                changed = cut(moves, dynamics, l, share, md) or changed
-                            if changed and rounds[0] < LAST:
+                                    if can_turn(inverse_inertia):
+                                        back = -turn_by(inverse_inertia, cross(lever, p))
+                                        turn_side(dynamics, first, centre, back)
+                                        turn_side(dynamics, second, centre, back)
+                            if rounds[0] < patience:
                                 again[0] = 1
-                        if rounds[0] < patience:
-                            again[0] = 1
-                        jammed[0] = 1
+                            jammed[0] = 1
+                        else:
+                            na = node_of(moves, i)
+                            nb = node_of(moves, j)
+                            nc = node_of(moves, k)
+                            nd = node_of(moves, l)
+                            known = is_together(zones, na, nb) and is_together(zones, na, nc)
+                            if not (known and is_together(zones, na, nd)):
+                                again[0] = 1
+                                turn = rounds[0]
+                                enter(zones, na, turn)
+                                enter(zones, nb, turn)
+                                enter(zones, nc, turn)
+                                enter(zones, nd, turn)
+                                join(zones, na, nb)
+                                join(zones, na, nc)
+                                join(zones, na, nd)
+                                if turn > WHOLE:
+                                    if moves.rigid_index[one] < 0:
+                                        join_body(zones, point_start[one], point_end[one], na, turn)
+                                    if moves.rigid_index[two] < 0:
+                                        join_body(zones, point_start[two], point_end[two], na, turn)
 
     @n.kernel(variant)
-    def end_round(moves: Moves, soft: int):
-        """The cuts of a round take effect: of the soft points, then of the rigid bodies."""
-        t = wp.tid()
-        if t < soft:
-            moves.scale[at(t)] = moves.next_scale[at(t)]
-        else:
-            moves.rigid_scale[t - soft] = moves.next_rigid_scale[t - soft]
+    def measure_deviation(moves: Moves, dynamics: Dynamics, dt: wp.array(dtype=real)):
+        """How far impulses have led soft points from the movements that the lists know."""
+        i = at(wp.tid())
+        changed = dt[0] * wp.length(dynamics.point_v[i] - moves.v_free[i])
+        if changed > moves.unmade_move[moves.point_body[i]]:
+            wp.atomic_max(moves.unmade_move, moves.point_body[i], changed)
 
     @n.kernel(variant)
     def begin(
         moves: Moves,
-        soft: int,
-        total_bodies: int,
         candidate_count: wp.array(dtype=int),
         rounds: wp.array(dtype=int),
         again: wp.array(dtype=int),
         jammed: wp.array(dtype=int),
     ):
-        """All of every movement is to be made; without candidates there is nothing else to do."""
-        t = wp.tid()
-        if t < soft:
-            moves.scale[at(t)] = real(1.0)
-            moves.next_scale[at(t)] = real(1.0)
-        elif t - soft < moves.rigid_scale.shape[0]:
-            moves.rigid_scale[t - soft] = real(1.0)
-            moves.next_rigid_scale[t - soft] = real(1.0)
-        if t < total_bodies:
-            moves.unmade_move[t] = real(0.0)
-        if t == 0:
+        """Without candidates there is nothing to do."""
+        moves.unmade_move[wp.tid()] = real(0.0)
+        if wp.tid() == 0:
             rounds[0] = 0
             again[0] = wp.min(candidate_count[0], 1)
             jammed[0] = 0
@@ -374,6 +390,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         begin=begin,
         begin_round=begin_round,
         follow_candidates=follow_candidates,
-        end_round=end_round,
+        measure_deviation=measure_deviation,
         add_travel=add_travel,
     )
