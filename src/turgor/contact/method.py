@@ -32,8 +32,8 @@ class ContactMethod(Protocol):
     def warm_start(self) -> None:
         """Begin with the impulses of the substep before."""
 
-    def solve(self) -> None:
-        """One round of impulses."""
+    def solve(self, backwards: bool) -> None:
+        """One round of impulses, over the contacts in their order or backwards."""
 
     def finish(self) -> None:
         """Displacements follow the impulses, and penetration is removed."""

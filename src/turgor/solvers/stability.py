@@ -7,9 +7,9 @@ most |gauge| sum of edge lengths / (3 m_i) in 3D, |gauge| / m_i in 2D. A hinge a
 
 The bound holds while the shape is what it was. `rate` says how fast the shape changes (strain rate, volume rate, points
 about to hit a wall), limits the step too, and says after how many substeps the bound has to be taken again. A body that
-starts from rest with far too much gas has no rate yet: where the second derivative of its volume, the sum of dV/dx_i · a_i
-with the accelerations by gas and springs, says that it is far from its equilibrium, it counts too. (Not in smaller
-swings: a step that follows them feeds energy into them.)
+starts from rest with far too much gas has no rate yet: where the second derivative of its volume, the sum of
+dV/dx_i · a_i with the accelerations by gas and springs, says that it is far from its equilibrium, it counts too. (Not
+in smaller swings: a step that follows them feeds energy into them.)
 """
 
 import functools

@@ -59,7 +59,7 @@ class FeatureContacts(ContactMethod):
         self.lists.check()
         wp.capture_if(self.lists.flags.all_stale, on_true=self.search_all, on_false=self.lists.search_stale)
         self.overlaps.separate()
-        self.dynamics.contacts.zero_()
+        self.dynamics.load.zero_()
         self.constraints.make()
 
     def search_all(self) -> None:
@@ -77,9 +77,9 @@ class FeatureContacts(ContactMethod):
         """Begin with the forces of the substep before."""
         self.impulses.warm_start()
 
-    def solve(self) -> None:
+    def solve(self, backwards: bool) -> None:
         """One round of impulses."""
-        self.impulses.solve()
+        self.impulses.solve(backwards)
 
     def finish(self) -> None:
         """Displacements follow the impulses, and skins that were used up are given back."""
@@ -89,7 +89,7 @@ class FeatureContacts(ContactMethod):
         """Change movements that would let features pass through each other; add up what lists have left."""
         self.lists.motion.measure()
         wp.copy(self.scratch.v_free, self.state.v)
-        self.dynamics.contacts.zero_()
+        self.dynamics.load.zero_()
         self.sweep_stage.run()
 
     # between substeps -----------------------------------------------------------------------------------------------

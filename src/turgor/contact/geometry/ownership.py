@@ -1,7 +1,8 @@
 """Which pair of features owns a place where two surfaces are closest, so that one touch is one contact.
 
-A vertex counts against the inside of a face, or against an edge or corner that the face owns; an edge counts against an
-edge where both are closest inside, and only if neither can come closer across the faces beside it (a ridge).
+A vertex counts against the inside of a face, or against an edge or corner that the face owns and that no face beside it
+comes closer than; an edge counts against an edge where both are closest inside, and only if neither can come closer
+across the faces beside it (a ridge).
 """
 
 import functools
@@ -33,6 +34,27 @@ def kernels(n: Numbers) -> SimpleNamespace:
         across -= (wp.dot(across, edge) / wp.max(wp.dot(edge, edge), real(1.0e-30))) * edge
         return wp.dot(gap, across) > real(0.0)
 
+    @wp.struct
+    class Faces:
+        """Faces, and how they lie beside each other."""
+
+        faces: wp.array(dtype=face)
+        opposite: wp.array(dtype=face)  # apexes across their edges, or -1
+        owns: wp.array(dtype=int)  # bits of the edges and corners that they own
+        point_faces_start: wp.array(dtype=int)
+        point_faces: wp.array(dtype=int)  # the faces at each point
+
+    @wp.func
+    def is_tip(gap: vec, corner: int, surface: Faces, points: wp.array(dtype=vec)) -> bool:
+        """Whether no face at a corner comes closer to what lies in the direction of the gap."""
+        x = points[at(corner)]
+        for k in range(surface.point_faces_start[at(corner)], surface.point_faces_start[at(corner + 1)]):
+            f = surface.faces[at(surface.point_faces[at(k)])]
+            for d in range(dim):
+                if wp.dot(gap, points[at(f[d])] - x) > real(0.0):
+                    return False
+        return True
+
     if dim == 2:
 
         @wp.func
@@ -41,11 +63,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return vec(real(1.0) - t, t), gap
 
         @wp.func
-        def is_owned(w: vec, gap: vec, f: face, opposite: face, owns: int, points: wp.array(dtype=vec)) -> bool:
+        def is_owned(w: vec, gap: vec, which: int, surface: Faces, points: wp.array(dtype=vec)) -> bool:
             """Whether the face owns its closest point."""
             for k in range(2):
                 if w[k] == real(0.0):  # the other end, which two segments share
-                    return ((owns >> (corner_bit + 1 - k)) & 1) != 0
+                    if ((surface.owns[which] >> (corner_bit + 1 - k)) & 1) == 0:
+                        return False
+                    return is_tip(gap, surface.faces[which][1 - k], surface, points)
             return True
 
         @wp.func
@@ -69,11 +93,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return w, gap
 
         @wp.func
-        def is_owned(w: vec, gap: vec, f: face, opposite: face, owns: int, points: wp.array(dtype=vec)) -> bool:
+        def is_owned(w: vec, gap: vec, which: int, surface: Faces, points: wp.array(dtype=vec)) -> bool:
             """Whether the closest point lies inside the face, or on an edge or corner that it owns.
 
-            Across an edge, the face on the other side may come closer: then the point is that face's.
+            Across an edge or a corner, another face may come closer: then the point is that face's.
             """
+            owns = surface.owns[which]
+            f = surface.faces[which]
             zeros = int(0)  # noqa: RUF046, UP018
             for k in range(3):
                 if w[k] == real(0.0):
@@ -83,12 +109,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if zeros == 2:
                 for k in range(3):
                     if w[k] != real(0.0):
-                        return ((owns >> (corner_bit + k)) & 1) != 0
+                        if ((owns >> (corner_bit + k)) & 1) == 0:
+                            return False
+                        return is_tip(gap, f[k], surface, points)
             for k in range(3):
                 if w[(k + 2) % 3] == real(0.0):  # the edge of corners k and k + 1
                     if ((owns >> (edge_bit + k)) & 1) == 0:
                         return False
-                    apex = opposite[k]
+                    apex = surface.opposite[which][k]
                     if apex >= 0:
                         a = points[at(f[k])]
                         return not comes_closer(gap, a, points[at(f[(k + 1) % 3])] - a, points[at(apex)])
@@ -126,6 +154,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return is_ridge(gap, g, points)
 
     return SimpleNamespace(
+        Faces=Faces,
         closest_to_face=closest_to_face,
         is_owned=is_owned,
         corners=corners,

@@ -99,7 +99,7 @@ class SplitEnd:
             method.warm_start()
         for turn in range(ROUNDS if rigid is None else RIGID_ROUNDS[self.parallel]):
             if method is not None and turn < ROUNDS:
-                method.solve()
+                method.solve(bool(turn % 2))
             if rigid is not None:
                 rigid.solve()
 

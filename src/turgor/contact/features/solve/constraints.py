@@ -43,6 +43,7 @@ class ContactConstraints:
         self.kernels = kernels(model.numbers, launch.parallel)
         self.count = launch.zeros(1, wp.int32)
         self.capacity = surfaces.point_count + 1024
+        self.surface = launch.struct(self.kernels.Faces)
         self.launch = launch.extended(self)
         self.allocate()
 
@@ -76,15 +77,15 @@ class ContactConstraints:
 @no_type_check
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     """Struct `Constraints` and the kernel make_constraints."""
-    real, vec, dim, face = n.real, n.vec, n.dim, n.face
+    real, vec, dim = n.real, n.vec, n.dim
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     side = sides.kernels(n, parallel)
     inertia, Dynamics = side.inertia, side.Dynamics
-    relative_velocity, side_mobility, count_side = side.relative_velocity, side.side_mobility, side.count_side
+    relative_velocity, side_mobility, load_side = side.relative_velocity, side.side_mobility, side.load_side
     inertia_of_points = side.inertia_of_points
     owner = ownership.kernels(n)
     closest_to_face, closest_of_edges, corners = owner.closest_to_face, owner.closest_of_edges, owner.corners
-    is_owned, are_ridges = owner.is_owned, owner.are_ridges
+    Faces, is_owned, are_ridges = owner.Faces, owner.is_owned, owner.are_ridges
     pair_friction, shared_restitution = materials.kernels(n).pair_friction, materials.kernels(n).shared_restitution
 
     @wp.struct
@@ -124,9 +125,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         constraints: Constraints,
         rest: wp.array(dtype=vec),
         point_body: wp.array(dtype=int),
-        faces: wp.array(dtype=face),
-        opposite: wp.array(dtype=face),
-        owns: wp.array(dtype=int),
+        surface: Faces,
         edges: wp.array(dtype=wp.vec4i),
         soft_index: wp.array(dtype=int),
         rigid_index: wp.array(dtype=int),
@@ -170,7 +169,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 b = at(ids[1])
                 if candidate[3] == VERTEX_FACE:
                     i = at(candidate[1])
-                    f = faces[at(candidate[2])]
+                    f = surface.faces[at(candidate[2])]
                     u, gap = closest_to_face(dynamics.points[i], f, dynamics.points)
                     w[0] = real(1.0)
                     first = wp.vec3i(i, i, i)
@@ -193,7 +192,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 if counts and not urgent:
                     if candidate[3] == VERTEX_FACE:
                         which = at(candidate[2])
-                        counts = is_owned(u, gap, faces[which], opposite[which], owns[which], dynamics.points)
+                        counts = is_owned(u, gap, which, surface, dynamics.points)
                     else:
                         counts = are_ridges(
                             edges[at(candidate[1])], edges[at(candidate[2])], w, u, gap, dynamics.points
@@ -268,10 +267,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                 centre, inverse_inertia = inertia_of_points(dynamics, first, second)
                                 constraints.centre[row] = centre
                                 constraints.inverse_inertia[row] = inverse_inertia
-                            count_side(dynamics, rigids[0], first, w)
-                            count_side(dynamics, rigids[1], second, u)
+                            load_side(dynamics, rigids[0], first, w)
+                            load_side(dynamics, rigids[1], second, u)
                         else:
                             overflow[0] = 1
                             wp.atomic_max(overflow, CONSTRAINTS, slot + 1)
 
-    return SimpleNamespace(Constraints=Constraints, make_constraints=make_constraints)
+    return SimpleNamespace(Constraints=Constraints, Faces=Faces, make_constraints=make_constraints)

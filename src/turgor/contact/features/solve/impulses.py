@@ -1,8 +1,8 @@
 """Impulses at the contacts: no approach beyond what the gap allows, Coulomb friction, nothing pulled together (B14).
 
 A round visits every contact and adds to its accumulated impulse what is still missing; the sum, not the addition, may
-not pull. One after another on the CPU (Gauss-Seidel); on a GPU all at once, each divided by the number of contacts at
-its points (Jacobi).
+not pull. One after another on the CPU (Gauss-Seidel), forwards and backwards in turn; on a GPU all at once, each
+divided by how much meets at its points (Jacobi). New contacts begin all at once on both: the order does not show.
 """
 
 import functools
@@ -28,13 +28,14 @@ class Impulses:
         self.soft, self.rigid = model.vertices * model.worlds, model.rigids.total
 
     def warm_start(self) -> None:
-        """Begin with the forces of the substep before."""
+        """Begin with the forces of the substep before, or a share of what is missing."""
+        self.launch.walk(self.kernels.share_out)
         self.launch.walk(self.kernels.warm_start)
         self.collect()
 
-    def solve(self) -> None:
-        """One round."""
-        self.launch.walk(self.kernels.solve)
+    def solve(self, backwards: bool) -> None:
+        """One round, over the contacts in their order or backwards."""
+        self.launch.walk(self.kernels.solve, backwards=int(backwards))
         self.collect()
 
     def collect(self) -> None:
@@ -55,16 +56,34 @@ class Impulses:
 @functools.cache
 @no_type_check
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
-    """warm_start, rounds of solve (collect, if parallel), store_forces, follow."""
+    """share_out, warm_start, rounds of solve (collect, if parallel), store_forces, follow."""
     real, vec, dim = n.real, n.vec, n.dim
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     side, made = sides.kernels(n, parallel), contact_constraints.kernels(n, parallel)
     Dynamics, Constraints = side.Dynamics, made.Constraints
-    side_mobility, push_side, side_contacts = side.side_mobility, side.push_side, side.side_contacts
+    side_mobility, push_side, share_of = side.side_mobility, side.push_side, side.share_of
     cross, swing, turn_by = side.cross, side.swing, side.turn_by
     relative_velocity, can_turn = side.relative_velocity, side.can_turn
     angular_momentum_of_side, turn_side = side.angular_momentum_of_side, side.turn_side
     taken_move, taken_turn = side.taken_move, side.taken_turn
+
+    @n.kernel(variant)
+    def share_out(dynamics: Dynamics, constraints: Constraints, stride: int):
+        """New contacts begin with their share of what is missing, all at the same velocities: order does not show."""
+        for r in range(wp.tid(), wp.min(constraints.count[0], constraints.pair.shape[0]), stride):
+            row = at(r)
+            if constraints.impulse[row] == real(0.0):
+                first = constraints.first[row]
+                second = constraints.second[row]
+                w = constraints.first_weight[row]
+                u = constraints.second_weight[row]
+                rigids = constraints.rigids[row]
+                relative = relative_velocity(dynamics, rigids, constraints.place[row], first, w, second, u)
+                normal = constraints.normal[row]
+                missing = constraints.min_speed[row] - wp.dot(relative, normal)
+                if missing > real(0.0):
+                    share = share_of(dynamics, rigids, constraints.place[row], normal, first, w, second, u)
+                    constraints.impulse[row] = share * constraints.effective_mass[row] * missing
 
     @n.kernel(variant)
     def warm_start(dynamics: Dynamics, constraints: Constraints, stride: int):
@@ -103,10 +122,11 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     dynamics.point_v[i] = dynamics.point_v[i] + share * (p - into * wall)
 
     @n.kernel(variant)
-    def solve(dynamics: Dynamics, constraints: Constraints, stride: int):
+    def solve(dynamics: Dynamics, constraints: Constraints, backwards: int, stride: int):
         """One round over all contacts."""
-        for r in range(wp.tid(), wp.min(constraints.count[0], constraints.pair.shape[0]), stride):
-            row = at(r)
+        count = wp.min(constraints.count[0], constraints.pair.shape[0])
+        for r in range(wp.tid(), count, stride):
+            row = at(wp.where(backwards != 0, count - 1 - r, r))
             first = constraints.first[row]
             second = constraints.second[row]
             w = constraints.first_weight[row]
@@ -120,9 +140,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             if before > real(0.0) or speed < constraints.min_speed[row]:
                 effective = constraints.effective_mass[row]
                 if wp.static(parallel):
-                    most = side_contacts(dynamics, rigids[0], first, w)
-                    most = wp.max(most, side_contacts(dynamics, rigids[1], second, u))
-                    effective /= real(most)
+                    effective *= share_of(dynamics, rigids, place, normal, first, w, second, u)
                 after = wp.max(before + effective * (constraints.min_speed[row] - speed), real(0.0))
                 constraints.impulse[row] = after
                 p = (after - before) * normal
@@ -191,6 +209,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             move[i] = move[i] + dt[0] * (v[i] - v_free[i])
 
     return SimpleNamespace(
+        share_out=share_out,
         warm_start=warm_start,
         store_forces=store_forces,
         solve=solve,

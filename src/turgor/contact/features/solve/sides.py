@@ -20,17 +20,19 @@ from turgor.rigid import impulse
 
 __all__ = ["dynamics_of", "kernels"]
 
+LOAD = 1024
+THIN = {"single": 1.0e-5, "double": 1.0e-12}  # of the cube of its trace: least determinant of an inertia that turns
 UNIT = 2.0**-44  # m/s or kg m/s: of the parallel solver's sums
 
 
 def dynamics_of(model: Model, launch: FeatureLauncher) -> Any:
     """The struct `Dynamics` of a model."""
     n, soft, rigid = model.numbers, model.vertices * model.worlds, model.rigids.total
-    movable = soft + rigid if launch.parallel else 0
+    summed = soft + rigid if launch.parallel else 0
     turns = fixed_sum.kernels(n).turns * rigid if launch.parallel else 0
     return launch.struct(
-        kernels(n, launch.parallel).Dynamics, contacts=launch.zeros(movable, wp.int32),
-        sums=launch.zeros(movable * n.dim, wp.int64), moment_sums=launch.zeros(turns, wp.int64),
+        kernels(n, launch.parallel).Dynamics, load=launch.zeros(soft + rigid, wp.int32),
+        sums=launch.zeros(summed * n.dim, wp.int64), moment_sums=launch.zeros(turns, wp.int64),
     )  # fmt: skip
 
 
@@ -42,6 +44,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     push, integers = impulse.kernels(n), fixed_sum.kernels(n, UNIT, wp.round)
     inertia, cross, swing, turn_by, mobility = push.inertia, push.cross, push.swing, push.turn_by, push.mobility
     add_move, add_turn = integers.add_move, integers.add_turn
+    load_unit = wp.constant(real(LOAD))
+    thin = wp.constant(real(THIN[n.precision]))
 
     @wp.struct
     class Dynamics:
@@ -57,7 +61,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         rigid_spin: wp.array(dtype=spin_type)
         rigid_inverse_mass: wp.array(dtype=real)
         rigid_world_inertia: wp.array(dtype=inertia)  # inverse
-        contacts: wp.array(dtype=int)  # at each soft vertex, then at each rigid body (parallel only)
+        load: wp.array(
+            dtype=int
+        )  # contacts at each soft vertex by weight, then at each rigid body, in units of 1 / LOAD
         sums: wp.array(dtype=wp.int64)  # velocity changes of soft vertices, then impulses on rigid bodies (parallel)
         moment_sums: wp.array(dtype=wp.int64)  # angular impulses on rigid bodies (parallel only)
 
@@ -116,27 +122,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 add_move(dynamics.sums, dynamics.soft_inverse_mass.shape[0] + rigid, p)
                 add_turn(dynamics.moment_sums, rigid, cross(place - dynamics.rigid_x[rigid], p))
 
-        @wp.func
-        def side_contacts(dynamics: Dynamics, rigid: int, ids: wp.vec3i, w: vec) -> int:
-            """Most contacts at any point of the side: an impulse is divided by it, as all act at once."""
-            if rigid >= 0:
-                return dynamics.contacts[dynamics.soft_inverse_mass.shape[0] + rigid]
-            most = dynamics.contacts[at(ids[0])]
-            for k in range(1, dim):
-                if w[k] != real(0.0):
-                    most = wp.max(most, dynamics.contacts[at(ids[k])])
-            return most
-
-        @wp.func
-        def count_side(dynamics: Dynamics, rigid: int, ids: wp.vec3i, w: vec):
-            if rigid >= 0:
-                wp.atomic_add(dynamics.contacts, dynamics.soft_inverse_mass.shape[0] + rigid, 1)
-            else:
-                wp.atomic_add(dynamics.contacts, ids[0], 1)
-                for k in range(1, dim):
-                    if w[k] != real(0.0):
-                        wp.atomic_add(dynamics.contacts, ids[k], 1)
-
     else:
 
         @wp.func
@@ -155,13 +140,48 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 turned = turn_by(dynamics.rigid_world_inertia[rigid], moment)
                 dynamics.rigid_spin[rigid] = dynamics.rigid_spin[rigid] + turned
 
-        @wp.func
-        def side_contacts(dynamics: Dynamics, rigid: int, ids: wp.vec3i, w: vec) -> int:
-            return 1
+    @wp.func
+    def load_side(dynamics: Dynamics, rigid: int, ids: wp.vec3i, w: vec):
+        """Count a contact at a side, with its weights."""
+        if rigid >= 0:
+            wp.atomic_add(dynamics.load, dynamics.soft_inverse_mass.shape[0] + rigid, LOAD)
+        else:
+            for k in range(dim):
+                if w[k] != real(0.0):
+                    wp.atomic_add(dynamics.load, ids[k], int(wp.ceil(w[k] * load_unit)))
 
-        @wp.func
-        def count_side(dynamics: Dynamics, rigid: int, ids: wp.vec3i, w: vec):
-            pass
+    @wp.func
+    def side_load(dynamics: Dynamics, rigid: int, mobility_here: real, ids: wp.vec3i, w: vec):
+        """(sum over all contacts of the velocity that a unit impulse there gives this side at most, the own part)."""
+        if rigid >= 0:
+            many = real(dynamics.load[dynamics.soft_inverse_mass.shape[0] + rigid]) / load_unit
+            return many * mobility_here, mobility_here
+        total = real(0.0)
+        own = real(0.0)
+        for k in range(dim):
+            if w[k] != real(0.0):
+                each = w[k] * dynamics.soft_inverse_mass[at(ids[k])]
+                total += each * real(dynamics.load[at(ids[k])]) / load_unit
+                own += each * w[k]
+        return total, own
+
+    @wp.func
+    def share_of(
+        dynamics: Dynamics, rigids: wp.vec2i, place: vec, normal: vec, first: wp.vec3i, w: vec, second: wp.vec3i, u: vec
+    ) -> real:
+        """Share of an impulse that a contact may apply where all act at once: 1 / (row sum of the couplings / own).
+
+        With it D, the row sums, and A, the couplings, D - A is positive semidefinite, so such rounds converge.
+        """
+        there = real(0.0)
+        if rigids[0] >= 0:
+            there = side_mobility(dynamics, rigids[0], place, normal, first, w)
+        total, own = side_load(dynamics, rigids[0], there, first, w)
+        there = real(0.0)
+        if rigids[1] >= 0:
+            there = side_mobility(dynamics, rigids[1], place, normal, second, u)
+        other_total, other_own = side_load(dynamics, rigids[1], there, second, u)
+        return (own + other_own) / wp.max(total + other_total, own + other_own)
 
     @wp.func
     def push_side(dynamics: Dynamics, rigid: int, p: vec, place: vec, ids: wp.vec3i, w: vec):
@@ -170,7 +190,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             push_rigid(dynamics, rigid, p, place)
         else:
             for k in range(dim):
-                if k == 0 or w[k] != real(0.0):
+                if w[k] != real(0.0):
                     add_velocity(dynamics, ids[k], w[k] * velocity_change(dynamics, ids[k], p))
 
     if dim == 2:
@@ -202,7 +222,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             """Zero for points in a line, which have no inertia about it."""
             size = wp.trace(i)
             det = wp.determinant(i)
-            if not (det > real(1.0e-5) * size * size * size):
+            if not (det > thin * size * size * size):
                 return inertia(real(0.0))
             return wp.inverse(i)
 
@@ -292,8 +312,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         velocity_change=velocity_change,
         relative_velocity=relative_velocity,
         side_mobility=side_mobility,
-        side_contacts=side_contacts,
-        count_side=count_side,
+        load_side=load_side,
+        share_of=share_of,
         push_side=push_side,
         inner=push.inner,
         inverse_of=inverse_of,

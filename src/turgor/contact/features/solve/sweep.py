@@ -99,7 +99,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     side = sides.kernels(n, parallel)
     Dynamics = side.Dynamics
     push_side, side_mobility, swing = side.push_side, side.side_mobility, side.swing
-    count_side, side_contacts = side.count_side, side.side_contacts
+    load_side, share_of = side.load_side, side.share_of
     inertia, cross, inner, turn_by, can_turn = side.inertia, side.cross, side.inner, side.turn_by, side.can_turn
     contact_point, inertia_of_points, turn_side = side.contact_point, side.inertia_of_points, side.turn_side
     zone = impact_zones.kernels(n, parallel)
@@ -300,12 +300,11 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                     if wp.static(parallel):
                                         if one == two:  # in a knot all push at once: each its share, from round 1 on
                                             if rounds[0] == 1:
-                                                count_side(dynamics, a, first, w)
-                                                count_side(dynamics, b, second, u)
+                                                load_side(dynamics, a, first, w)
+                                                load_side(dynamics, b, second, u)
                                                 p = vec()
-                                            many = side_contacts(dynamics, a, first, w)
-                                            many = wp.max(many, side_contacts(dynamics, b, second, u))
-                                            p = p / real(wp.max(many, 1))
+                                            both = wp.vec2i(a, b)
+                                            p *= share_of(dynamics, both, place, normal, first, w, second, u)
                                     push_side(dynamics, a, p, place, first, w)
                                     push_side(dynamics, b, -p, place, second, u)
                                     if can_turn(inverse_inertia):
