@@ -1,7 +1,8 @@
-"""The other side of the energy ledger: power taken out by damping and put in from outside, summed substep by substep.
+"""The other side of the energy ledger: what damping takes out and what is put in from outside, substep by substep.
 
-Optional (`ledger=True`), as it visits every spring and vertex once more per substep. Each power is taken at the start
-of the substep, so the sums are exact to first order in dt. What walls take is added by the integrator itself.
+Optional (`ledger=True`), as it visits every spring and vertex once more per substep. The forces of dashpots, drag and
+wind are kept apart here; the end of the substep multiplies them by the path of each point, and adds what contact and
+walls take (`solvers.velocity.booked`). Pumps and grabs do their power times dt.
 """
 
 import functools
@@ -22,20 +23,19 @@ __all__ = ["kernels"]
 def kernels(n: Numbers) -> SimpleNamespace:
     """Launched between the evaluation of the forces and the update."""
     real, vec = n.real, n.vec
-    wind_force = wind_law.kernels(n).wind_force
+    force_of_wind = wind_law.kernels(n).wind_force
     floor = wp.constant(real(VOLUME_FLOOR))
 
     @n.kernel(__name__)
-    def dashpot_losses(
+    def dashpot_forces(
         x: wp.array(dtype=vec),
         v: wp.array(dtype=vec),
         springs: wp.array(dtype=wp.vec2i),
         body: wp.array(dtype=int),
         damping: wp.array(dtype=real),
-        dt: wp.array(dtype=real),
-        dissipated: wp.array(dtype=wp.float64),
+        lost_force: wp.array(dtype=vec),
     ):
-        """kd (relative velocity along the spring)² dt."""
+        """kd (relative velocity along the spring) on both ends."""
         ends = springs[at(wp.tid())]
         i = at(ends[0])
         j = at(ends[1])
@@ -43,11 +43,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         d = x[j] - x[i]
         l2 = wp.dot(d, d)
         if l2 > real(0.0):
-            along = wp.dot(v[j] - v[i], d)
-            dissipated[b] += wp.float64(damping[b] * along * along / l2 * dt[0])
+            force = (damping[b] * wp.dot(v[j] - v[i], d) / l2) * d
+            lost_force[i] += force
+            lost_force[j] -= force
 
     @n.kernel(__name__)
-    def air_losses(
+    def air_forces(
         v: wp.array(dtype=vec),
         area: wp.array(dtype=vec),
         body: wp.array(dtype=int),
@@ -57,23 +58,21 @@ def kernels(n: Numbers) -> SimpleNamespace:
         drag: wp.array(dtype=real),
         wind: wp.array(dtype=vec),
         wind_drag: wp.array(dtype=real),
-        dt: wp.array(dtype=real),
-        dissipated: wp.array(dtype=wp.float64),
-        work: wp.array(dtype=wp.float64),
+        lost_force: wp.array(dtype=vec),
+        wind_force: wp.array(dtype=vec),
     ):
-        """c m v² dt of the drag, and the work of the wind, which counts as a loss where it brakes."""
+        """-c m v of the drag, where the dashpots come later; and the wind, which counts as a loss where it brakes."""
         i = at(wp.tid())
         b = at(body[i])
         speed = v[i]
+        lost = vec()
+        blown = vec()
         if inverse_mass[i] > real(0.0):
-            dissipated[b] += wp.float64(drag[b] * mass[i] * wp.dot(speed, speed) * dt[0])
-            if wind_drag[b] > real(0.0):
-                force = wind_force(wind[at(world[b])] - speed, area[i], wind_drag[b])
-                power = wp.float64(wp.dot(force, speed) * dt[0])
-                if power > wp.float64(0.0):
-                    work[b] += power
-                else:
-                    dissipated[b] -= power
+            lost = -(drag[b] * mass[i]) * speed
+        if wind_drag[b] > real(0.0):
+            blown = force_of_wind(wind[at(world[b])] - speed, area[i], wind_drag[b])
+        lost_force[i] = lost
+        wind_force[i] = blown
 
     @n.kernel(__name__)
     def body_work(
@@ -111,4 +110,4 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 per_gas = real(1.0) - volume[b] / v0
             work[b] += wp.float64(per_gas * pumped)
 
-    return SimpleNamespace(dashpot_losses=dashpot_losses, air_losses=air_losses, body_work=body_work)
+    return SimpleNamespace(air_forces=air_forces, dashpot_forces=dashpot_forces, body_work=body_work)

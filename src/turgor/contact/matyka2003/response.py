@@ -275,6 +275,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 wp.atomic_add(
                     m.rigid_push_turn, rigid, turn_by(m.rigid_world_inertia[rigid], cross(arm, rest * normal))
                 )
+        elif m.rigid_driven_impulse.shape[0] > 0:
+            wp.atomic_add(m.rigid_driven_impulse, rigid, impulse)
+            wp.atomic_add(m.rigid_driven_moment, rigid, cross(place - m.rigid_x[rigid], impulse))
 
     @n.kernel(__name__)
     def apply(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.contact.rigid import broad, impulses, narrow
+from turgor.contact.rigid import broad, driven, impulses, narrow
 from turgor.contact.rigid.polytope import Polytopes
 from turgor.contact.rigid.records import POINTS, structs
 from turgor.kernel.launch import Launcher
@@ -138,6 +138,12 @@ class RigidContacts:
         """Keep the impulses for the next substep."""
         self.launch(self.k_impulses.store_owners, self.total)
         self.launch(self.k_impulses.store, self.stride)
+
+    def book(self) -> None:
+        """The work of moving walls and of driven bodies, for the ledger."""
+        rigid = self.state.rigid
+        work = driven.kernels(self.model.numbers).driven_work
+        self.launch(work, self.stride, rigid_dissipated=rigid.dissipated, rigid_work=rigid.work)
 
     def _apply_sums(self) -> None:
         if self.parallel:

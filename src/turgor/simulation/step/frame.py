@@ -62,7 +62,7 @@ class Step:
         contact: str,
     ) -> None:
         self.model, self.state, self.scheme = model, state, scheme
-        self.scratch = scratch = Scratch(model, state, len(scheme.weights))
+        self.scratch = scratch = Scratch(model, state, len(scheme.weights), ledger)
         self.frame_time, self.fixed, self.max_substeps = 1.0 / fps, substeps, max_substeps
         self.device = model.device
         self.count, self.bodies = model.vertices * model.worlds, len(model.parts) * model.worlds
@@ -255,11 +255,11 @@ class Step:
             self.launch(self.k_walls.move_walls, self.model.walls.count, lead=lead)
 
     def keep_ledger(self) -> None:
-        """What damping takes and wind, pumps and grabs put in, in this substep."""
+        """The forces of damping and wind apart from the others; what pumps and grabs put in, in this substep."""
         k = self.k_losses
         if k is not None:
-            self.launch(k.dashpot_losses, len(self.model.springs))
-            self.launch(k.air_losses, self.count)
+            self.launch(k.air_forces, self.count)
+            self.launch(k.dashpot_forces, len(self.model.springs))
             self.launch(k.body_work, self.bodies)
 
     # once per frame -------------------------------------------------------------------------------------------------
@@ -313,6 +313,9 @@ class Step:
 
     def losses(self) -> tuple[FloatArray, FloatArray]:
         """(worlds,) J each: dissipated, and work done from outside, since the start."""
-        tables = (array.numpy().reshape(self.model.worlds, -1) for array in (self.state.dissipated, self.state.work))
-        dissipated, work = (table.sum(axis=1) for table in tables)
-        return dissipated, work
+        worlds, owners = self.model.worlds, (self.state, self.state.rigid)
+
+        def total(name: str) -> FloatArray:
+            return np.asarray(sum(getattr(owner, name).numpy().reshape(worlds, -1).sum(axis=1) for owner in owners))
+
+        return total("dissipated"), total("work")

@@ -17,6 +17,7 @@ from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
 from turgor.rigid import glue, integrate
+from turgor.rigid.ledger import RigidLedger
 from turgor.solvers import plan, split
 from turgor.solvers.schemes import Scheme
 
@@ -36,12 +37,13 @@ class SplitEnd:
         self, model: Model, state: State, scratch: Scratch, launch: Launcher, scheme: Scheme, method: str,
         *, clears: bool, ledger: bool,
     ) -> None:  # fmt: skip
-        self.model, self.launch, self.weight = model, launch, scheme.weights[-1]
+        self.model, self.launch, self.weight, self.ledger = model, launch, scheme.weights[-1], ledger
         self.parallel = model.device.is_cuda
         n = model.numbers
         self.count, self.rigids, self.glued = model.vertices * model.worlds, model.rigids.total, model.glue.count
         self.k_split = split.kernels(n, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
         self.k_rigid, self.k_glue, self.k_plan = integrate.kernels(n), glue.kernels(n), plan.kernels(n)
+        self.rigid_ledger = RigidLedger(model.rigids, launch) if ledger and self.rigids else None
         self.surfaces = Surfaces(model)
         self.whole = wp.ones(self.count, dtype=n.real, device=model.device)  # without a method, nothing is cut
         self.method: ContactMethod | None = None
@@ -72,6 +74,7 @@ class SplitEnd:
         if self.method is not None:
             self.method.sweep()
         self.move()
+        self.book()
         self.launch(self.k_plan.tick, 1)
 
     # contact --------------------------------------------------------------------------------------------------------
@@ -113,7 +116,11 @@ class SplitEnd:
     def kick_rigid(self) -> None:
         """New velocities of rigid bodies."""
         if self.rigids:
+            if self.rigid_ledger is not None:
+                self.rigid_ledger.keep_start()
             self.launch(self.k_rigid.kick_rigid, self.rigids)
+            if self.rigid_ledger is not None:
+                self.rigid_ledger.keep_kicked()
 
     def place_points(self) -> None:
         """The collision points of rigid bodies at their poses."""
@@ -142,12 +149,22 @@ class SplitEnd:
         """Positions and poses."""
         self.launch(self.k_split.shift, self.count, scale=self.whole if self.method is None else self.method.scale)
         if self.rigids:
+            if self.rigid_ledger is not None:
+                self.rigid_ledger.keep_pushes()
             self.launch(self.k_rigid.move_rigid, self.rigids)
             self.place_points()
         if self.rigid_contacts is not None:
             self.rigid_contacts.store()
         if self.glued:
             self.launch(self.k_glue.place_glued, self.glued)
+
+    def book(self) -> None:
+        """The ledger of this substep."""
+        if self.ledger:
+            self.launch(self.k_split.book, self.count)
+        if self.rigid_ledger is not None and self.rigid_contacts is not None:
+            self.rigid_ledger.book()
+            self.rigid_contacts.book()
 
     def inspect(self) -> None:
         """Whether the rigid bodies are finite and the contact buffers were large enough."""

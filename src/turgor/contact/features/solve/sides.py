@@ -57,6 +57,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         rigid_spin: wp.array(dtype=spin_type)
         rigid_inverse_mass: wp.array(dtype=real)
         rigid_world_inertia: wp.array(dtype=inertia)  # inverse
+        rigid_driven_impulse: wp.array(dtype=vec)  # on bodies that are moved from outside; empty without a ledger
+        rigid_driven_moment: wp.array(dtype=spin_type)
         contacts: wp.array(dtype=int)  # at each soft vertex, then at each rigid body (parallel only)
         sums: wp.array(dtype=wp.int64)  # velocity changes of soft vertices, then impulses on rigid bodies (parallel)
         moment_sums: wp.array(dtype=wp.int64)  # angular impulses on rigid bodies (parallel only)
@@ -115,6 +117,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             if dynamics.rigid_inverse_mass[rigid] > real(0.0):
                 add_move(dynamics.sums, dynamics.soft_inverse_mass.shape[0] + rigid, p)
                 add_turn(dynamics.moment_sums, rigid, cross(place - dynamics.rigid_x[rigid], p))
+            elif dynamics.rigid_driven_impulse.shape[0] > 0:
+                wp.atomic_add(dynamics.rigid_driven_impulse, rigid, p)
+                wp.atomic_add(dynamics.rigid_driven_moment, rigid, cross(place - dynamics.rigid_x[rigid], p))
 
         @wp.func
         def side_contacts(dynamics: Dynamics, rigid: int, ids: wp.vec3i, w: vec) -> int:
@@ -154,6 +159,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 dynamics.rigid_angular[rigid] = dynamics.rigid_angular[rigid] + moment
                 turned = turn_by(dynamics.rigid_world_inertia[rigid], moment)
                 dynamics.rigid_spin[rigid] = dynamics.rigid_spin[rigid] + turned
+            elif dynamics.rigid_driven_impulse.shape[0] > 0:
+                wp.atomic_add(dynamics.rigid_driven_impulse, rigid, p)
+                wp.atomic_add(dynamics.rigid_driven_moment, rigid, cross(place - dynamics.rigid_x[rigid], p))
 
         @wp.func
         def side_contacts(dynamics: Dynamics, rigid: int, ids: wp.vec3i, w: vec) -> int:
