@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from turgor.contact.martin2009.method import ParticleContacts
 from turgor.diagnose.contacts import Contacts
-from turgor.diagnose.energy import Energy, energy
+from turgor.diagnose.energy import Energy, energy, half_step
 from turgor.errors import SceneError, did_you_mean
 from turgor.kernel.numbers import numbers
 from turgor.model.model import Model
@@ -280,7 +280,11 @@ class Simulation:
         volume = np.asarray(self.engine.scratch.volume.numpy(), np.float64).reshape(self.worlds, -1)
         unknown = np.full(self.worlds, math.nan)
         losses = self.engine.losses() if self.settings.ledger else (unknown, unknown)
-        return energy(self.model, self.state, volume, losses)
+        later = np.zeros(self.worlds)
+        if self.engine.scheme.leapfrog:
+            forces = self._forces.reshape(self.worlds, self.vertices, self.scene.dim)[:, self.model.user]
+            later = half_step(self.model, self.state, forces, self.dt)
+        return energy(self.model, self.state, volume, losses, later)
 
     def contacts(self) -> Contacts:
         """What touches what now: count, deepest penetration, and arrays of pairs, points, normals, depths, impulses."""
