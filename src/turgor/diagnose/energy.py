@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +11,12 @@ import numpy.typing as npt
 from turgor.forces.bending import SLIVER
 from turgor.model import topology
 from turgor.model.model import Model
+from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.scene.described import described
 from turgor.scene.gas import VOLUME_FLOOR
 
-__all__ = ["Energy", "energy", "half_step"]
+__all__ = ["Energy", "energy", "half_step", "half_step_losses"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -78,6 +79,44 @@ def half_step(model: Model, state: State, forces: FloatArray, dt: float) -> Floa
         moving = np.asarray(state.rigid.v.numpy(), np.float64).reshape(worlds, -1, dim)
         power += np.einsum("wi,wj,wij->w", mass, pull, moving)
     return np.asarray(0.5 * dt * power)
+
+
+def half_step_losses(model: Model, state: State, scratch: Scratch) -> tuple[FloatArray, FloatArray]:
+    """(worlds,) J each: what damping takes, and wind, grabs and pumps put in, in the half substep up to the positions.
+
+    The forces in `scratch` are those of the present state. The pump belongs to the positions: its half is that of the
+    trapezoidal rule.
+    """
+    worlds, dim, dt = model.worlds, model.numbers.dim, float(scratch.dt.numpy()[0])
+
+    def table(array: Any, *shape: int) -> FloatArray:
+        return np.asarray(array.numpy(), np.float64).reshape(worlds, -1, *shape)
+
+    v = table(state.v, dim)
+    lost = -np.einsum("wij,wij->w", table(scratch.lost_force, dim), v)
+    wind = np.einsum("wij,wij->wi", table(scratch.wind_force, dim), v)
+    lost -= np.minimum(wind, 0.0).sum(axis=1)
+    power = np.maximum(wind, 0.0).sum(axis=1)
+    grabbed = state.grab_vertex.numpy()
+    for body in np.flatnonzero(grabbed >= 0):
+        stretch = (state.grab_target.numpy()[body] - state.x.numpy()[grabbed[body]]).astype(np.float64)
+        speed = state.v.numpy()[grabbed[body]].astype(np.float64)
+        pull = state.grab_stiffness.numpy()[body] * stretch - state.grab_damping.numpy()[body] * speed
+        power[body // len(model.parts)] += pull @ speed
+    inflate, now = table(model.inflate), float(state.clock.numpy()[0])
+    span = np.minimum(now, inflate) - np.minimum(max(now - dt, 0.0), inflate)
+    if np.any(span > 0.0):
+        rest, ambient, gamma = table(model.rest_volume), table(model.ambient), table(model.gamma)
+        volume = table(scratch.volume)
+        compression = rest / np.maximum(volume, VOLUME_FLOOR * rest)
+        steep = np.where(gamma > 1.0, gamma - 1.0, 1.0)
+        per_gas = np.where(gamma > 1.0, (compression**steep - 1.0) / steep, np.log(compression))
+        per_gas = np.where(table(model.held) > 0, 1.0 - volume / rest, per_gas)
+        rate = (table(model.nRT) - ambient * rest) / np.where(inflate > 0.0, inflate, 1.0)
+        pumped = 0.5 * (rate * per_gas * span).sum(axis=1)
+    else:
+        pumped = np.zeros(worlds)
+    return 0.5 * dt * lost, 0.5 * dt * power + pumped
 
 
 def rigid_energy(model: Model, state: State, pull: FloatArray) -> tuple[FloatArray, FloatArray]:

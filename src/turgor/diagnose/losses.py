@@ -2,7 +2,7 @@
 
 Optional (`ledger=True`), as it visits every spring and vertex once more per substep. The forces of dashpots, drag and
 wind are kept apart here; the end of the substep multiplies them by the path of each point, and adds what contact and
-walls take (`solvers.velocity.booked`). Pumps and grabs do their power times dt.
+walls take (`solvers.velocity.booked`).
 """
 
 import functools
@@ -21,7 +21,7 @@ __all__ = ["kernels"]
 @functools.cache
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """Launched between the evaluation of the forces and the update."""
+    """Launched between the evaluation of the forces and the update; grab_work after it."""
     real, vec = n.real, n.vec
     force_of_wind = wind_law.kernels(n).wind_force
     floor = wp.constant(real(VOLUME_FLOOR))
@@ -91,17 +91,28 @@ def kernels(n: Numbers) -> SimpleNamespace:
         grab_target: wp.array(dtype=vec),
         grab_stiffness: wp.array(dtype=real),
         grab_damping: wp.array(dtype=real),
+        grab_pull: wp.array(dtype=vec),
         work: wp.array(dtype=wp.float64),
     ):
-        """The hand that pulls, and the pump: (dU/d nRT at this volume) times the gas pumped in during the substep."""
+        """The hand that pulls, and the pump: (dU/d nRT at this volume) times the gas of half a substep before and after.
+
+        The work of a grab is its force times the mean of the velocities before and after: the second half is added by
+        `grab_work`.
+        """
         b = wp.tid()
         i = grab_vertex[b]
+        pull = vec()
         if i >= 0:
-            force = grab_stiffness[b] * (grab_target[b] - x[i]) - grab_damping[b] * v[i]
-            work[b] += wp.float64(wp.dot(force, v[i]) * dt[0])
-        if wp.float64(inflate[b]) > clock[0]:
+            pull = grab_stiffness[b] * (grab_target[b] - x[i]) - grab_damping[b] * v[i]
+            work[b] += wp.float64(real(0.5) * dt[0] * wp.dot(pull, v[i]))
+        grab_pull[b] = pull
+        h = wp.float64(dt[0])
+        ends = wp.float64(inflate[b])
+        span = wp.min(clock[0], ends) - wp.min(wp.max(clock[0] - h, wp.float64(0.0)), ends)
+        span += wp.min(clock[0] + h, ends) - wp.min(clock[0], ends)
+        if span > wp.float64(0.0):
             v0 = rest_volume[b]
-            pumped = (nRT[b] - ambient[b] * v0) * dt[0] / inflate[b]
+            pumped = (nRT[b] - ambient[b] * v0) * real(wp.float64(0.5) * span) / inflate[b]
             compression = v0 / wp.max(volume[b], floor * v0)
             per_gas = wp.log(compression)
             if gamma[b] > real(1.0):
@@ -110,4 +121,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 per_gas = real(1.0) - volume[b] / v0
             work[b] += wp.float64(per_gas * pumped)
 
-    return SimpleNamespace(air_forces=air_forces, dashpot_forces=dashpot_forces, body_work=body_work)
+    @n.kernel(__name__)
+    def grab_work(
+        dt: wp.array(dtype=real),
+        v: wp.array(dtype=vec),
+        grab_vertex: wp.array(dtype=int),
+        grab_pull: wp.array(dtype=vec),
+        work: wp.array(dtype=wp.float64),
+    ):
+        """At the end of the substep."""
+        b = wp.tid()
+        i = grab_vertex[b]
+        if i >= 0:
+            work[b] += wp.float64(real(0.5) * dt[0] * wp.dot(grab_pull[b], v[i]))
+
+    return SimpleNamespace(
+        air_forces=air_forces, dashpot_forces=dashpot_forces, body_work=body_work, grab_work=grab_work
+    )

@@ -51,6 +51,7 @@ class Scratch:
         self.lost_force, self.wind_force = vectors(size), vectors(size)  # N: dashpots and drag; wind
         self.v_kicked, self.asked_move = vectors(size), vectors(size)  # m/s, m: after the forces alone
         self.wall_drive = reals(size)  # J/kg: work of moving walls
+        self.grab_pull = vectors(bodies if ledger else 0)  # N
 
         # Runge-Kutta stages
         size = count if stages > 1 else 0

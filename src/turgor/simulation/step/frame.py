@@ -20,6 +20,7 @@ import warp as wp
 
 from turgor.contact import walls
 from turgor.diagnose import losses
+from turgor.diagnose.energy import half_step_losses
 from turgor.errors import UnstableError
 from turgor.kernel.launch import Launcher
 from turgor.kernel.status import OVERFLOW
@@ -233,6 +234,8 @@ class Step:
                 x, v = scratch.x_stage, scratch.v_stage
         self.move_walls(1.0)
         self.end_substep(v)
+        if self.k_losses is not None:
+            self.launch(self.k_losses.grab_work, self.bodies)
 
     def end_substep(self, v: Any) -> None:
         """All forces are known, and nothing has moved yet: contact between bodies, walls, movement."""
@@ -258,9 +261,15 @@ class Step:
         """The forces of damping and wind apart from the others; what pumps and grabs put in, in this substep."""
         k = self.k_losses
         if k is not None:
+            self.keep_lost_forces()
+            self.launch(k.body_work, self.bodies)
+
+    def keep_lost_forces(self) -> None:
+        """The forces of damping and wind at the present state."""
+        k = self.k_losses
+        if k is not None:
             self.launch(k.air_forces, self.count)
             self.launch(k.dashpot_forces, len(self.model.springs))
-            self.launch(k.body_work, self.bodies)
 
     # once per frame -------------------------------------------------------------------------------------------------
 
@@ -307,15 +316,23 @@ class Step:
         out = wp.zeros_like(s.x)
         with ONE_AT_A_TIME:
             self.forces.evaluate(s.x, s.v, 0.0)
+            self.keep_lost_forces()
             self.forces.reshape_areas(s.x)
             self.forces.add_up(out)
         return out
 
     def losses(self) -> tuple[FloatArray, FloatArray]:
-        """(worlds,) J each: dissipated, and work done from outside, since the start."""
+        """(worlds,) J each: dissipated, and work done from outside, since the start; as of the positions.
+
+        Where velocities belong to the middle of a substep, half a substep's are still to be added (`half_step_losses`).
+        """
         worlds, owners = self.model.worlds, (self.state, self.state.rigid)
 
         def total(name: str) -> FloatArray:
             return np.asarray(sum(getattr(owner, name).numpy().reshape(worlds, -1).sum(axis=1) for owner in owners))
 
-        return total("dissipated"), total("work")
+        dissipated, work = total("dissipated"), total("work")
+        if self.scheme.leapfrog:
+            more, put_in = half_step_losses(self.model, self.state, self.scratch)
+            dissipated, work = dissipated + more, work + put_in
+        return dissipated, work
