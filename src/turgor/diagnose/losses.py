@@ -94,7 +94,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         grab_pull: wp.array(dtype=vec),
         work: wp.array(dtype=wp.float64),
     ):
-        """The hand that pulls, and the pump: (dU/d nRT at this volume) times the gas of half a substep before and after.
+        """The hand that pulls, and the pump: (dU/d nRT at this volume) times the gas of a substep around this time.
 
         The work of a grab is its force times the mean of the velocities before and after: the second half is added by
         `grab_work`.
