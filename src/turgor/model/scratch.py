@@ -40,6 +40,8 @@ class Scratch:
         self.volume, self.pressure, self.push = reals(bodies), reals(bodies), reals(bodies)  # m³, Pa, Pa (gauge)
         self.body_gravity = vectors(bodies)  # m/s², zero while a body waits for its gas
 
+        self.wall_impulse = vectors(count)  # N s: of the last substep of this frame in which a wall was met
+
         # between kick and move, in scenes with contact
         self.move = vectors(count)  # m
         self.v_start, self.v_free = vectors(count), vectors(count)  # m/s: before the forces; after, before contact

@@ -55,7 +55,8 @@ class Simulation:
     max_substeps: per frame; a scene that needs more raises UnstableError.
     worlds: copies that run at once; parameters of bodies can then be set per world, and all quantities get a leading
     axis of this length. All worlds share the number of substeps, set by the most demanding one.
-    ledger: also sum up what damping takes and what wind, pumps, grabs and walls put in (slower).
+    ledger: also sum up what damping and contact take, and what wind, pumps, grabs, moving walls and driven bodies put
+    in (slower). readings: also sum up contact forces over each frame, for `contacts().force` (a little slower).
     assembly: how forces reach the vertices; "auto" scatters on the CPU and gathers on a GPU (docs/architecture.md).
 
     `sim[name]` is a view of a body, with its state and parameters; `bodies` (soft bodies and cloths), `rigid_bodies`
@@ -88,6 +89,7 @@ class Simulation:
         max_substeps: int | None = None,
         worlds: int = 1,
         ledger: bool = False,
+        readings: bool = False,
         assembly: Assembly | str = "auto",
     ) -> None:
         if not isinstance(scene, Scene):
@@ -95,7 +97,8 @@ class Simulation:
         scene.check()
         given: dict[str, Any] = {
             "solver": solver, "fps": fps, "substeps": substeps, "contact": contact, "precision": precision,
-            "max_substeps": max_substeps, "worlds": worlds, "ledger": ledger, "assembly": assembly,
+            "max_substeps": max_substeps, "worlds": worlds, "ledger": ledger, "readings": readings,
+            "assembly": assembly,
         }  # fmt: skip
         chosen = asdict(scene.simulation) | {key: value for key, value in given.items() if value is not None}
         where = chosen_device(device)
@@ -109,7 +112,7 @@ class Simulation:
             fps=settings.fps, substeps=settings.substeps if isinstance(settings.substeps, int) else None,
             max_substeps=settings.max_substeps, ledger=settings.ledger,
             gathers=self.model.fans_known and (where.is_cuda if assembly == "auto" else assembly == "gather"),
-            contact=settings.contact,
+            contact=settings.contact, readings=settings.readings,
         )  # fmt: skip
         self.frame_index = 0
         self.bodies = Named("soft body or cloth", (BodyView(self, index) for index in range(len(scene.bodies))))

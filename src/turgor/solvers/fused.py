@@ -53,6 +53,7 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         until_plan: wp.array(dtype=int),
         substeps: wp.array(dtype=int),
         unfinished: wp.array(dtype=int),
+        wall_impulse: wp.array(dtype=vec),
         lost_force: wp.array(dtype=vec),
         wind_force: wp.array(dtype=vec),
         dissipated: wp.array(dtype=wp.float64),
@@ -75,14 +76,18 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
             velocity, asked, kicked = update(
                 weight, v0, vs, x_before, v_before, f[i], area[i], m1, push[b], body_gravity[b], drag[b], decay[b], h
             )
-            move, velocity, drive, _ = meet_walls(
+            move, after, drive, hits = meet_walls(
                 here, asked, v0, velocity, vec(), b, h, friction, restitution,
                 wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
             )  # fmt: skip
-            v[i] = velocity
+            if hits > 0:
+                wall_impulse[i] = (after - velocity) / m1
+            v[i] = after
             x[i] = here + move
             if wp.static(ledger):
-                lost, given = booked(m1, v0, kicked, velocity, asked, move, drive, lost_force[i], wind_force[i], h)
+                lost, given = booked(
+                    m1, v0, kicked, after, asked, move, drive, lost_force[i], wind_force[i], h
+                )  # fmt: skip
                 dissipated[b] += lost
                 work[b] += given
         if wp.static(clears):

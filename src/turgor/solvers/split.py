@@ -105,6 +105,7 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         wall_restitution: wp.array(dtype=real),
         dt: wp.array(dtype=real),
         wall_contact_normal: wp.array(dtype=vec),
+        wall_impulse: wp.array(dtype=vec),
         wall_drive: wp.array(dtype=real),
     ):
         """Velocities and displacements after the walls; and the normal of the wall that a point ends on, or zero."""
@@ -118,6 +119,7 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
                 wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
             )  # fmt: skip
             if hits > 0:
+                wall_impulse[i] = (velocity - v[i]) / m1
                 reach = wp.length(asked)
                 if wp.static(not velocity_first):
                     reach += dt[0] * wp.length(v[i])

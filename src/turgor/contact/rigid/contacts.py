@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.contact.rigid import broad, driven, impulses, narrow
+from turgor.contact.rigid import broad, driven, impulses, narrow, pair_impulses
 from turgor.contact.rigid.polytope import Polytopes
 from turgor.contact.rigid.records import POINTS, structs
 from turgor.kernel.launch import Launcher
@@ -150,6 +150,11 @@ class RigidContacts:
             self.launch(self.k_impulses.apply_sums, self.total)
 
     # for others -----------------------------------------------------------------------------------------------------
+
+    def sum_pairs(self, table: Any) -> None:
+        """Add the impulses of this substep to those of the frame, pair by pair."""
+        kernel = pair_impulses.kernels(self.model.numbers).sum_pairs
+        self.launch(kernel, self.stride, soft=len(self.model.parts), table=table)
 
     def found(self) -> dict[str, npt.NDArray[Any]]:
         """The contact points of the last substep: first, second (bodies), wall or -1, point, normal, depth, impulse."""

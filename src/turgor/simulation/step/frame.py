@@ -61,6 +61,7 @@ class Step:
         ledger: bool,
         gathers: bool,
         contact: str,
+        readings: bool,
     ) -> None:
         self.model, self.state, self.scheme = model, state, scheme
         self.scratch = scratch = Scratch(model, state, len(scheme.weights), ledger)
@@ -79,9 +80,9 @@ class Step:
         self.k_losses = losses.kernels(n) if ledger else None
         self.forces = Forces(model, self.launch, gathers)
         self.fused = FusedEnd(model, self.launch, scheme, **options)
-        self.split = self._split(contact, options)
+        self.split = self._split(contact, readings, options)
         # a single soft body only needs contact while it could touch itself
-        self.alone = self.split is not None and len(model.parts) == 1 and not model.rigids.total
+        self.alone = self.split is not None and len(model.parts) == 1 and not model.rigids.total and not readings
         # plans are multiples of this
         self.unroll = 1 if self.device.is_cpu else 4 if substeps is None else math.gcd(substeps, 4)
         self._graph: Any = None
@@ -90,12 +91,15 @@ class Step:
         self.fresh = False  # whether forces, volumes and pressures were evaluated at the present state
         self.grown = 0  # times that contact buffers were too small
 
-    def _split(self, contact: str, options: dict[str, bool]) -> SplitEnd | None:
-        """The end of a substep with contact; None if there is nothing to touch."""
+    def _split(self, contact: str, readings: bool, options: dict[str, bool]) -> SplitEnd | None:
+        """The end of a substep with contact, or in parts for readings; None if there is nothing to touch."""
         bodies = self.model.bodies
         wanted = len(bodies) > 1 or (contact == "features" and any(body.self_contact for body in bodies))
         if not self.model.rigids.total and (contact == "none" or not wanted):
-            return None
+            if not readings:
+                return None
+            contact = "none"
+        options = {**options, "readings": readings}
         return SplitEnd(self.model, self.state, self.scratch, self.launch, self.scheme, contact, **options)
 
     def _new_rollback(self) -> Rollback:
@@ -277,8 +281,12 @@ class Step:
         """Keep the state, to go back to if the frame fails."""
         self.launch(self.k_plan.begin_frame, 1)
         self._rollback.keep()
+        if self.count and self.model.walls.count:
+            self.scratch.wall_impulse.zero_()
         if self.split is not None and self.split.method is not None:
             self.split.method.begin_frame()
+        if self.split is not None and self.split.readings is not None:
+            self.split.readings.begin_frame()
 
     def plan(self) -> None:
         """The length of the next substeps: fixed, or from the stability bound at the present state."""

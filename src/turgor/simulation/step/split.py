@@ -10,6 +10,7 @@ from turgor.contact.features.method import FeatureContacts
 from turgor.contact.martin2009.method import ParticleContacts
 from turgor.contact.matyka2003.method import BoundingContacts
 from turgor.contact.method import ContactMethod
+from turgor.contact.readings import Readings
 from turgor.contact.rigid.contacts import RigidContacts
 from turgor.kernel.launch import Launcher
 from turgor.model.model import Model
@@ -35,7 +36,7 @@ class SplitEnd:
 
     def __init__(
         self, model: Model, state: State, scratch: Scratch, launch: Launcher, scheme: Scheme, method: str,
-        *, clears: bool, ledger: bool,
+        *, clears: bool, ledger: bool, readings: bool,
     ) -> None:  # fmt: skip
         self.model, self.launch, self.weight, self.ledger = model, launch, scheme.weights[-1], ledger
         self.parallel = model.device.is_cuda
@@ -45,6 +46,7 @@ class SplitEnd:
         self.k_rigid, self.k_glue, self.k_plan = integrate.kernels(n), glue.kernels(n), plan.kernels(n)
         self.rigid_ledger = RigidLedger(model.rigids, launch) if ledger and self.rigids else None
         self.surfaces = Surfaces(model)
+        self.readings = Readings(model, state, self.surfaces, launch) if readings else None
         self.whole = wp.ones(self.count, dtype=n.real, device=model.device)  # without a method, nothing is cut
         self.method: ContactMethod | None = None
         if method != "none" and self.count:
@@ -63,17 +65,30 @@ class SplitEnd:
     def run(self, v_stage: Any) -> None:
         """From forces to the end of the substep; v_stage: velocities at which the forces were evaluated."""
         self.pull_glued()
+        readings = self.readings
         self.kick(v_stage)
         self.kick_rigid()
         self.place_points()
         self.carry_glued()
+        if readings is not None:
+            readings.look()
+            readings.look_rigid()
         if self.method is not None:
             self.method.find()
         self.solve()
+        if readings is not None:
+            readings.add_contact()
+            readings.look()
         self.meet_walls()
+        if readings is not None:
+            readings.add_walls()
+            readings.look()
         if self.method is not None:
             self.method.sweep()
+        if readings is not None:
+            readings.add_contact()
         self.move()
+        self.read_impulses()
         self.book()
         self.launch(self.k_plan.tick, 1)
 
@@ -157,6 +172,13 @@ class SplitEnd:
             self.rigid_contacts.store()
         if self.glued:
             self.launch(self.k_glue.place_glued, self.glued)
+
+    def read_impulses(self) -> None:
+        """Those of rigid bodies, and of pairs."""
+        if self.readings is not None:
+            self.readings.add_rigid()
+            for part in self.parts.values():
+                part.sum_pairs(self.readings.pairs.table)
 
     def book(self) -> None:
         """The ledger of this substep."""
