@@ -31,6 +31,7 @@ from turgor.simulation import save, snapshot
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.rebuild import fresh, rebound, rebuilt
+from turgor.simulation.resolution import warn_if_coarse
 from turgor.simulation.settings import Assembly, RunSettings
 from turgor.simulation.settle import settle
 from turgor.simulation.step.frame import Step
@@ -107,6 +108,7 @@ class Simulation:
         self.model = Model(scene, numbers(scene.dim, settings.precision), worlds, where)
         scheme = SCHEMES[settings.solver]
         self.state = State(self.model)
+        warn_if_coarse(self.model, self.state)
         self.engine = Step(
             self.model, self.state, scheme,
             fps=settings.fps, substeps=settings.substeps if isinstance(settings.substeps, int) else None,
@@ -290,7 +292,11 @@ class Simulation:
         return energy(self.model, self.state, volume, losses, later)
 
     def contacts(self) -> Contacts:
-        """What touches what now: count, deepest penetration, and arrays of pairs, points, normals, depths, impulses."""
+        """What touches what now: count, deepest penetration, and arrays of pairs, points, normals, depths, impulses.
+
+        `area(first, second)` is the size of a touching patch; with `readings=True`, `force` has the mean contact forces
+        over the last frame, per body and per pair.
+        """
         return contacts_of(self)
 
     def collision_particles(self) -> dict[str, npt.NDArray[Any]]:
