@@ -104,10 +104,10 @@ def _vertex_areas(sim: Simulation, x: FloatArray) -> FloatArray:
     else:
         a, b = corners[:, :, 1] - corners[:, :, 0], corners[:, :, 2] - corners[:, :, 0]
         sizes = 0.5 * np.linalg.norm(np.cross(a, b), axis=2)
-    areas = np.zeros((sim.worlds, sim.model.vertices))
-    for corner in range(dim):
-        np.add.at(areas, (slice(None), faces[:, corner]), sizes / dim)
-    return areas.ravel()
+    count = sim.model.vertices
+    owners = (faces[None] + count * np.arange(sim.worlds)[:, None, None]).ravel()
+    sums = np.bincount(owners, weights=np.repeat(sizes.ravel() / dim, dim), minlength=count * sim.worlds)
+    return np.asarray(sums, np.float64)
 
 
 def _patch_areas(sim: Simulation, pair: npt.NDArray[np.int64], found: dict[str, npt.NDArray[Any]]) -> FloatArray:
