@@ -17,7 +17,7 @@ from turgor.kernel.numbers import Numbers
 __all__ = ["PairSums", "kernels"]
 
 PER_BODY = 32  # entries: bodies in a heap have up to 12 neighbours, each pair is one entry
-GOLDEN = 0x1E3779B97F4A7C15  # 2^61 divided by the golden ratio, odd: Fibonacci hashing (Knuth, vol. 3, 6.4)
+GOLDEN = 0x1E3779B97F4A7C15  # 2^64 over the golden ratio, less its highest bit: Fibonacci hashing (Knuth, vol. 3)
 
 
 class PairSums:
