@@ -15,6 +15,7 @@ from turgor.scene import Cloth, Container, Gas, Ground, Plane, RigidBody, Scene,
 
 if TYPE_CHECKING:
     from turgor import record
+    from turgor.diagnose.contact_forces import ContactForces
     from turgor.diagnose.contacts import Contacts
     from turgor.diagnose.energy import Energy
     from turgor.simulation.simulation import Simulation
@@ -27,6 +28,7 @@ __all__ = [
     "BodyView",
     "Cloth",
     "ContactEvent",
+    "ContactForces",
     "Contacts",
     "Container",
     "Energy",
@@ -56,6 +58,7 @@ __version__ = "0.1.0"
 _LATER = {
     "BodyView": "turgor.simulation.views.body",
     "ContactEvent": "turgor.simulation.views.contacts",
+    "ContactForces": "turgor.diagnose.contact_forces",
     "Contacts": "turgor.diagnose.contacts",
     "Energy": "turgor.diagnose.energy",
     "RigidView": "turgor.simulation.views.rigid",

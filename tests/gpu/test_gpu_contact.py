@@ -73,6 +73,64 @@ def check_repeat(kind):
     assert len(hashes) == 1
 
 
+def check_ledger(kind, contact, precision):
+    """As in test_law_ledger_contact.py: nothing is lost from the ledger in a collision."""
+    made = collision(kind, contact, precision)
+    sim = turgor.Simulation(made.scene, device="cuda", contact=contact, precision=precision, ledger=True)
+    start = sim.energy()
+    worst, most = 0.0, start.kinetic
+    for _ in range(40):
+        sim.step()
+        now = sim.energy()
+        worst = max(worst, abs(now.total + now.dissipated - now.work - start.total))
+        most = max(most, now.kinetic)
+    assert now.dissipated > 0.02 * most, now
+    assert worst < 0.01 * most, (worst, most)
+
+
+def check_gallery_ledger(name):
+    sim = turgor.Simulation(gallery.load(name), device="cuda", ledger=True)
+    start = sim.energy()
+    worst, most = 0.0, start.kinetic
+    for _ in range(60):
+        sim.step()
+        now = sim.energy()
+        worst = max(worst, abs(now.total + now.dissipated - now.work - start.total))
+        most = max(most, now.kinetic)
+    assert worst < 0.01 * most, (worst, most)
+
+
+def check_readings(precision):
+    """A box and a soft ball at rest on a static table: the mean contact forces over a second are the weights."""
+    scene = turgor.Scene()
+    scene.add_ground()
+    scene.add_rigid_body(shapes.box((1.0, 1.0, 0.2)), name="table", at=(0, 0, 0.3), kind="static")
+    scene.add_rigid_body(shapes.box((0.8, 0.8, 0.2)), name="box", at=(0, 0, 0.52), mass=2.0, restitution=0.0)
+    scene.add_rigid_body(shapes.box((0.6, 0.6, 0.2)), name="other", at=(2, 0, 0.11), mass=3.0, restitution=0.0)
+    scene.add_soft_body(
+        shapes.icosphere(0.3, 2), name="ball", at=(0, 0, 0.94), mass=0.5, drag=3.0, settled=True, restitution=0.0,
+        springs=Springs(300.0, 3.0), gas=Gas.at(gauge=300.0),
+    )  # fmt: skip
+    sim = turgor.Simulation(scene, device="cuda", precision=precision, readings=True)
+    sim.run(2.0)
+    sums = {
+        ("ball",): 0.5,
+        ("box",): 2.0,
+        ("table",): -2.5,
+        ("box", "table"): 2.5,
+        ("ball", "box"): 0.5,
+        ("ground",): -3.0,
+    }
+    forces = {names: [] for names in sums}
+    for _ in range(60):
+        sim.step()
+        force = sim.contacts().force
+        for names, rows in forces.items():
+            rows.append((force.on(*names) if len(names) == 1 else force.between(*names))[2])
+    for names, mass in sums.items():
+        assert abs(np.mean(forces[names]) - 9.81 * mass) < 0.02 * 9.81 * abs(mass), (names, np.mean(forces[names]))
+
+
 def check_crumpled(precision):
     """As in test_law_13_contact.py: a cloth in a knot keeps its momentum, and the same knot comes out twice."""
     hashes = set()
@@ -146,6 +204,10 @@ CHECKS = [
     *((check_momentum, kind, "features", p) for kind in ("soft", "box", "ball") for p in ("single", "double")),
     *((check_momentum, "soft", contact, "single") for contact in ("particles", "bounding")),
     *((check_repeat, kind) for kind in ("soft", "box")),
+    *((check_ledger, kind, "features", p) for kind in ("soft", "box") for p in ("single", "double")),
+    *((check_ledger, "soft", contact, "single") for contact in ("particles", "bounding")),
+    *((check_gallery_ledger, name) for name in ("five-balls", "rotating-box", "flag", "stack")),
+    *((check_readings, precision) for precision in ("single", "double")),
     *((check_crumpled, precision) for precision in ("single", "double")),
     (check_statistics, "two-spheres", 120),
     (check_statistics, "five-balls", 120),

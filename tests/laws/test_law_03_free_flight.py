@@ -106,21 +106,21 @@ def test_angular_momentum_and_energy_drift_with_the_order(name, solver):
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("name", ["circle", "icosphere"])
 def test_symplectic_energy_is_bounded(name, precision):
-    """Over 4000 steps (tens of periods) the energy error swings with O(dt) and does not grow."""
+    """Over 8000 steps (a hundred periods) the energy error swings with O(dt²) and does not grow."""
     sim, oracle, shape, *_ = flying(name, "symplectic", precision)
     put(sim, disturbed(shape, 0.01), get(sim)[1])
     start = sim.energy()
     errors = []
-    for _ in range(200):
+    for _ in range(400):
         sim.step()
         errors.append(sim.energy().total - start.total)
-    # swing: |E - E0| <= dt/2 |d(kinetic)/dt| at most, i.e. about dt ω/2 of the energy in vibration
+    # kinetic energy is that at the time of the positions: ½ m v₋·v₊ + U is constant for linear forces, and what is left
+    # is of order (dt ω)², with the energy going to and fro between the modes; a drift would be 4 times as large at last
     errors = np.array(errors)
-    early, late = np.abs(errors[:100]).max(), np.abs(errors[100:]).max()
-    assert late < 1.5 * early + 1e-9
-    assert abs(errors[150:].mean() - errors[:50].mean()) < 0.25 * np.ptp(errors) + 1e-5 * (precision == "single")
+    early, late = np.abs(errors[:100]).max(), np.abs(errors[300:]).max()
+    assert late < 2.5 * early + 1e-9
     elastic = oracle.potential(disturbed(shape, 0.01)) - oracle.potential(shape.vertices)
-    assert late < 0.2 * (abs(elastic) + 0.1 * start.kinetic)
+    assert late < 2e-3 * (abs(elastic) + 0.1 * start.kinetic)
 
 
 @pytest.mark.law(3)

@@ -40,8 +40,8 @@ ORDERS: Mapping[str, Order] = {
     ),
     "turgor.contact": (
         "geometry",
-        ("materials", "movers", "walls"),
-        "method",
+        ("materials", "movers", "pair_sums", "walls"),
+        ("method", "readings"),
         ("features", "rigid", "martin2009", "matyka2003"),
     ),
     "turgor.contact.features": ("launch", "search", "solve", "method"),

@@ -32,7 +32,7 @@ ADD: dict[str, tuple[Any, Any]] = {  # method -> what it adds, and the types of 
     "add_plane": (Plane, options.PlaneOptions),
     "add_container": (Container, options.ContainerOptions),
 }
-UNITS = "no unit|m|m/s|rad|rad/s|kg|N/m|N s/m|N/m, N s/m|N/m, 1/s|N m/rad|1/s|Pa or J|Pa|J|K|mol|s|N s"
+UNITS = "no unit|m|m/s|rad|rad/s|kg|N/m|N s/m|N/m, N s/m|N/m, 1/s|N m/rad|1/s|Pa or J|Pa|J|K|mol|s|N s|N|m²"
 
 
 def documented(text: str) -> list[str]:

@@ -26,11 +26,13 @@ PICTURES = (".mp4", ".gif", ".png")
 class Job:
     """A scene, where it is recorded, and how that looks; after `simulate`, what came out."""
 
-    def __init__(self, scene: Scene, outputs: Sequence[str], looks: dict[str, str], worlds: int) -> None:
+    def __init__(
+        self, scene: Scene, outputs: Sequence[str], looks: dict[str, str], worlds: int, readings: bool = False
+    ) -> None:
         self.scene = scene
         self.outputs = [Path(path) for path in outputs]
         self.looks = {key: parse_value(value) for key, value in looks.items()}
-        self.worlds = worlds
+        self.worlds, self.readings = worlds, readings
         self.start_seconds = 0.0  # s, from the call until the first frame can be computed: build, load, compile
         self.wall_seconds = 0.0  # s, computing all frames
         self.record_seconds = 0.0  # s, drawing and writing them
@@ -60,7 +62,7 @@ class Job:
         from turgor.simulation.simulation import Simulation  # late: bad input is reported without waiting for Warp
 
         with message("preparing (the first run compiles the kernels, once) ..." if talk else ""):
-            self.simulation = sim = Simulation(self.scene, device, worlds=self.worlds)
+            self.simulation = sim = Simulation(self.scene, device, worlds=self.worlds, readings=self.readings)
             sim.prepare()  # so that the time measured below is that of the work
         self.start_seconds = time.perf_counter() - begin
         begin = time.perf_counter()
@@ -121,9 +123,23 @@ class Job:
                 body.name: {key: getattr(sim[body.name], key) for key in ("center", "rotation", "velocity", "spin")}
                 for body in self.scene.rigid_bodies
             },
-            "contacts": {"count": sim.contacts().count, "max_penetration": sim.contacts().max_penetration},
+            "contacts": self._contacts(),
             "files": [str(path) for path in self.outputs],
         }
+
+    def _contacts(self) -> dict[str, Any]:
+        """With --readings also the mean forces over the last frame, N, on each body and of each pair."""
+        found = self.simulation.contacts()
+        result: dict[str, Any] = {"count": found.count, "max_penetration": found.max_penetration}
+        if self.readings:
+            force = found.force
+            rows = zip(force.pairs, force.worlds.tolist(), force.vectors, strict=True)
+            result["force"] = {name: force.on(name) for name in force.bodies}
+            result["pairs"] = [
+                {"first": a, "second": b, "world": world, "force": vector, "area": found.area(a, b, world)}
+                for (a, b), world, vector in rows
+            ]
+        return result
 
     def report(self) -> None:
         """The summary for a person, on stdout."""
@@ -157,6 +173,14 @@ class Job:
             rows.append([rigid.name, *4 * ["-"], ", ".join(f"{x:.3f}" for x in center)])
         columns = ["body", f"volume {unit[0]}", "at rest", f"pressure {unit[1]}", "gauge", "center m"]
         print_table(columns, rows)
+        if self.readings:
+            forces = [
+                [pair["first"], pair["second"], ", ".join(f"{x:.4g}" for x in pair["force"]), _number(pair["area"])]
+                for pair in result["contacts"]["pairs"]
+                if pair["world"] == 0
+            ]
+            print()
+            print_table(["on", "from", "mean force N", f"area {'m' if self.scene.dim == 2 else 'm²'}"], forces)
         for path in self.outputs:
             files = [path] if "%" not in path.name else sorted(path.parent.glob(path.name.partition("%")[0] + "*"))
             size = sum(file.stat().st_size for file in files if file.exists())

@@ -42,6 +42,9 @@ def run(
         list[str] | None,
         typer.Option("--look", metavar="KEY=VALUE", help="How pictures are drawn. May be repeated."),
     ] = None,
+    readings: Annotated[
+        bool, typer.Option("--readings", help="Sum up contact forces, and report those of the last frame.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing (but errors).")] = False,
 ) -> None:
@@ -81,7 +84,7 @@ def run(
     from turgor.cli.job import Job
     from turgor.cli.printing import print_json
 
-    job = Job(load_scene(scene), outputs or [], _pairs("--look", looks, "timestamp=true"), worlds)
+    job = Job(load_scene(scene), outputs or [], _pairs("--look", looks, "timestamp=true"), worlds, readings)
     for path, value in _pairs("--set", changes, "ball.mass=2").items():
         job.scene.set(path, value)
     settings = {

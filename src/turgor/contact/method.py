@@ -54,6 +54,9 @@ class ContactMethod(Protocol):
         """Whether larger buffers would not help: a surface is crumpled beyond contact."""
         return False
 
+    def sum_pairs(self, table: Any) -> None:
+        """Add the impulses of this substep to those of the frame, pair by pair (`contact.pair_sums`)."""
+
     def found(self) -> dict[str, npt.NDArray[Any]]:
         """Contacts of the last substep: pair, point (m), normal from second to first, depth (m), impulse (N s)."""
         ...

@@ -34,6 +34,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         rigid_spin: wp.array(dtype=spin_type)
         rigid_inverse_mass: wp.array(dtype=real)
         rigid_world_inertia: wp.array(dtype=inertia)  # inverse
+        rigid_driven_impulse: wp.array(dtype=vec)  # on bodies that are moved from outside; empty without a ledger
+        rigid_driven_moment: wp.array(dtype=spin_type)
         rigid_push_move: wp.array(dtype=vec)
         rigid_push_turn: wp.array(dtype=spin_type)
         rigid_friction: wp.array(dtype=real)

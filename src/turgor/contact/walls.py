@@ -79,24 +79,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return impulse, lost
 
     @wp.func
-    def wall_loss(
-        start: vec, v: vec, normal: vec, surface: vec, impulse: real, lost: vec, fallen: real, dt: real
-    ) -> real:
-        """Energy per mass that goes into a wall, in the wall's frame; `fallen`: change of the gap in the substep.
-
-        Along the normal, the work of the forces over the actual displacement, minus the gain of kinetic energy:
-        nothing for a point that rests, however much velocity the forces add and the wall removes. Along the
-        wall, friction times the mean of the velocities at both ends.
-        """
-        before = wp.dot(start - surface, normal)
-        approach = wp.dot(v - surface, normal)
-        after = approach + impulse
-        force = (approach - before) / wp.max(dt, wp.static(real(n.tiny)))
-        hit = force * fallen + real(0.5) * (before * before - after * after)
-        slip = start + v - real(2.0) * surface - lost
-        return hit + real(0.5) * wp.dot(lost, slip)
-
-    @wp.func
     def held(
         x: vec,
         position: vec,
@@ -148,7 +130,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     return SimpleNamespace(
         wall_response=wall_response,
-        wall_loss=wall_loss,
         held=held,
         move_walls=move_walls,
     )

@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
+from turgor.diagnose.contact_forces import ContactForces
 from turgor.scene.described import described
 
 __all__ = ["Contacts", "Touches", "joined", "wall_touches"]
@@ -28,6 +29,7 @@ class Touches:
     depths: FloatArray  # (n,) m: how far skins overlap; for walls how far behind it
     impulses: FloatArray  # (n,) N s of the last substep; nan where it is not known
     penetrations: FloatArray  # (n,) m: how far the surfaces themselves are inside each other
+    areas: FloatArray  # (n,) m² (2D: m): part of the touching patch; nan where it is not known
 
 
 @described
@@ -42,34 +44,52 @@ class Contacts:
     points: Annotated[FloatArray, "m", "(count, dim)"] = field(compare=False)
     normals: Annotated[FloatArray, "", "(count, dim), of length 1"] = field(compare=False)
     depths: Annotated[FloatArray, "m", "(count,) overlap of the skins; at walls how far behind"] = field(compare=False)
-    impulses: Annotated[FloatArray, "N s", "(count,) along the normal in the last substep; nan: not known"] = field(
+    impulses: Annotated[
+        FloatArray, "N s", "(count,) along the normal in the last substep; of soft bodies at walls, in their last hit"
+    ] = field(compare=False)
+    areas: Annotated[FloatArray, "m²", "(count,) part of the touching patch (2D: m); nan: not known"] = field(
         compare=False
     )
+    force: Annotated[ContactForces, "N", "means over the last frame, per body and pair"] = field(
+        compare=False, repr=False
+    )
+
+    def area(self, first: str, second: str, world: int = 0) -> float:
+        """m² (2D: m) of the patch in which two bodies, or a body and a wall, touch; 0 if they do not.
+
+        The sum of the areas of the soft vertices that touch (a third of the faces around each; 2D: half of the
+        segments); of two soft bodies the mean of both sides. It is known to about half an edge along the rim. nan: two
+        rigid bodies, or a historical contact method.
+        """
+        rows = [i for i, pair in enumerate(self.pairs) if pair in ((first, second), (second, first))]
+        return float(self.areas[rows][self.worlds[rows] == world].sum())
 
 
 def wall_touches(
-    x: FloatArray, body: IntArray, world: IntArray, normal: FloatArray, point: FloatArray, wall: IntArray,
-    resolution: float,
+    x: FloatArray, body: IntArray, world: IntArray, impulse: FloatArray, area: FloatArray,
+    normal: FloatArray, point: FloatArray, wall: IntArray, resolution: float,
 ) -> Touches:  # fmt: skip
-    """x: (points, dim) of `body` and `world`; normal and point: (half spaces, dim), of `wall`; all m.
+    """x: (points, dim) m of `body` and `world`, impulse: (points, dim) N s on them, area: (points,) m² around them.
+
+    normal and point: (half spaces, dim), of `wall`; m.
 
     Closer than `resolution` counts as touching. A point touches at most one half space: the one it is deepest in.
     """
     if not len(normal) or not len(x):
         none = np.zeros(0, np.int64)
         empty = np.zeros((0, x.shape[1]))
-        return Touches(none, none, none, empty, empty, np.zeros(0), np.zeros(0), np.zeros(0))
+        return Touches(none, none, none, empty, empty, np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0))
     distance = x @ normal.T - np.einsum("ij,ij->i", point, normal)
     nearest = distance.argmin(axis=1)
     least = distance[np.arange(len(x)), nearest]
     on = np.flatnonzero(least <= resolution)
     depth = -least[on]
-    unknown = np.full(len(on), np.nan)
     side = nearest[on]
-    return Touches(body[on], wall[side], world[on], x[on], normal[side], depth, unknown, np.maximum(depth, 0.0))
+    push = np.maximum(np.einsum("ij,ij->i", impulse[on], normal[side]), 0.0)
+    return Touches(body[on], wall[side], world[on], x[on], normal[side], depth, push, np.maximum(depth, 0.0), area[on])
 
 
-def joined(parts: list[tuple[Touches, list[str], list[str]]], dim: int) -> Contacts:
+def joined(parts: list[tuple[Touches, list[str], list[str]]], dim: int, force: ContactForces) -> Contacts:
     """Contacts of several kinds; with each come the names that its `first` and its `second` mean."""
     pairs = [
         (firsts[a], seconds[b])
@@ -90,4 +110,6 @@ def joined(parts: list[tuple[Touches, list[str], list[str]]], dim: int) -> Conta
         normals=column("normals", np.zeros((0, dim))),
         depths=column("depths", np.zeros(0)),
         impulses=column("impulses", np.zeros(0)),
+        areas=column("areas", np.zeros(0)),
+        force=force,
     )

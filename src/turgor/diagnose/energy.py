@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +11,12 @@ import numpy.typing as npt
 from turgor.forces.bending import SLIVER
 from turgor.model import topology
 from turgor.model.model import Model
+from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.scene.described import described
 from turgor.scene.gas import VOLUME_FLOOR
 
-__all__ = ["Energy", "energy"]
+__all__ = ["Energy", "energy", "half_step", "half_step_losses"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -25,13 +26,13 @@ FloatArray = npt.NDArray[np.float64]
 class Energy:
     """J, by where the energy is. With several worlds each is an array of shape (worlds,), to type checkers a float."""
 
-    kinetic: Annotated[float, "J", "of motion, along and turning"]
+    kinetic: Annotated[float, "J", "of motion, along and turning, at the time of the positions"]
     elastic: Annotated[float, "J", "of springs and bending"]
     gas: Annotated[float, "J", "of gas and ambient; zero at the rest volume"]
     gravity: Annotated[float, "J", "zero at the origin"]
     total: Annotated[float, "J", "of the four above"]
-    dissipated: Annotated[float, "J", "taken out since the start by damping, drag, friction and inelastic impacts"]
-    work: Annotated[float, "J", "put in since the start by wind, pumps, grabs and moving walls"]
+    dissipated: Annotated[float, "J", "taken out since the start by damping, drag, contact and walls"]
+    work: Annotated[float, "J", "put in since the start by wind, pumps, grabs, moving walls and driven bodies"]
 
     def as_dict(self) -> dict[str, float | list[float]]:
         """Plain numbers, for JSON."""
@@ -58,6 +59,66 @@ def gas_energy(model: Model, volume: FloatArray, time: float) -> FloatArray:
     return np.asarray(np.where(held, -nRT / rest * (volume - rest), free) + ambient * (volume - rest))
 
 
+def half_step(model: Model, state: State, forces: FloatArray, dt: float) -> FloatArray:
+    """(worlds,) J: the kinetic energy that forces (N, in the model's order) add in half a substep of dt (s): ½ dt F·v.
+
+    For solvers that update velocities first: theirs belong to the middle of a substep (leapfrog), positions to its end.
+    ½ m v² + ½ dt F·v = ½ m v₋·v₊, of the velocities half a substep before and after, goes with the potential energy of
+    the positions: their sum is exactly constant for linear forces, and swings with dt² instead of dt for others.
+    """
+    dim, worlds = model.numbers.dim, model.worlds
+    v = np.asarray(state.v.numpy(), np.float64).reshape(worlds, -1, dim)
+    pull = np.asarray(model.gravity.numpy(), np.float64)
+    glued = model.glue.vertex_host  # forces on them act on rigid bodies, whose mass has theirs
+    weight = np.asarray(model.mass.numpy(), np.float64).reshape(worlds, -1)[:, glued]
+    power = np.einsum("wij,wij->w", forces.reshape(v.shape), v)
+    power -= np.einsum("wi,wj,wij->w", weight, pull, v[:, glued])
+    if model.rigids.count:
+        inverse = np.asarray(model.rigids.inverse_mass.numpy(), np.float64).reshape(worlds, -1)
+        mass = np.divide(1.0, inverse, out=np.zeros_like(inverse), where=inverse > 0.0)
+        moving = np.asarray(state.rigid.v.numpy(), np.float64).reshape(worlds, -1, dim)
+        power += np.einsum("wi,wj,wij->w", mass, pull, moving)
+    return np.asarray(0.5 * dt * power)
+
+
+def half_step_losses(model: Model, state: State, scratch: Scratch) -> tuple[FloatArray, FloatArray]:
+    """(worlds,) J each: what damping takes, and wind, grabs and pumps put in, in the half substep up to the positions.
+
+    The forces in `scratch` are those of the present state. The pump belongs to the positions: its half is that of the
+    trapezoidal rule.
+    """
+    worlds, dim, dt = model.worlds, model.numbers.dim, float(scratch.dt.numpy()[0])
+
+    def table(array: Any, *shape: int) -> FloatArray:
+        return np.asarray(array.numpy(), np.float64).reshape(worlds, -1, *shape)
+
+    v = table(state.v, dim)
+    lost = -np.einsum("wij,wij->w", table(scratch.lost_force, dim), v)
+    wind = np.einsum("wij,wij->wi", table(scratch.wind_force, dim), v)
+    lost -= np.minimum(wind, 0.0).sum(axis=1)
+    power = np.maximum(wind, 0.0).sum(axis=1)
+    grabbed = state.grab_vertex.numpy()
+    for body in np.flatnonzero(grabbed >= 0):
+        stretch = (state.grab_target.numpy()[body] - state.x.numpy()[grabbed[body]]).astype(np.float64)
+        speed = state.v.numpy()[grabbed[body]].astype(np.float64)
+        pull = state.grab_stiffness.numpy()[body] * stretch - state.grab_damping.numpy()[body] * speed
+        power[body // len(model.parts)] += pull @ speed
+    inflate, now = table(model.inflate), float(state.clock.numpy()[0])
+    span = np.minimum(now, inflate) - np.minimum(max(now - dt, 0.0), inflate)
+    if np.any(span > 0.0):
+        rest, ambient, gamma = table(model.rest_volume), table(model.ambient), table(model.gamma)
+        volume = table(scratch.volume)
+        compression = rest / np.maximum(volume, VOLUME_FLOOR * rest)
+        steep = np.where(gamma > 1.0, gamma - 1.0, 1.0)
+        per_gas = np.where(gamma > 1.0, (compression**steep - 1.0) / steep, np.log(compression))
+        per_gas = np.where(table(model.held) > 0, 1.0 - volume / rest, per_gas)
+        rate = (table(model.nRT) - ambient * rest) / np.where(inflate > 0.0, inflate, 1.0)
+        pumped = 0.5 * (rate * per_gas * span).sum(axis=1)
+    else:
+        pumped = np.zeros(worlds)
+    return 0.5 * dt * lost, 0.5 * dt * power + pumped
+
+
 def rigid_energy(model: Model, state: State, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(worlds,) J each: ½ m v² + ½ L·ω, and -m g·x, of the dynamic rigid bodies; the others are moved from outside."""
     r, worlds = model.rigids, model.worlds
@@ -75,8 +136,13 @@ def rigid_energy(model: Model, state: State, pull: FloatArray) -> tuple[FloatArr
     return kinetic + turning, -np.einsum("wi,wij,wj->w", mass, x, pull)
 
 
-def energy(model: Model, state: State, volume: FloatArray, losses: tuple[FloatArray, FloatArray]) -> Energy:
-    """volume: (worlds, bodies) m³ at the present state; losses: (worlds,) J each, dissipated and work."""
+def energy(
+    model: Model, state: State, volume: FloatArray, losses: tuple[FloatArray, FloatArray], later: FloatArray
+) -> Energy:
+    """volume: (worlds, bodies) m³ at the present state; losses: (worlds,) J each, dissipated and work.
+
+    later: (worlds,) J, what the kinetic energy of the velocities lacks of that at the time of the positions.
+    """
     body = model.body_host
     shape = (model.worlds, len(model.parts))
     x = np.asarray(state.x.numpy(), np.float64).reshape(model.worlds, -1, model.numbers.dim) + model.anchor
@@ -103,7 +169,7 @@ def energy(model: Model, state: State, volume: FloatArray, losses: tuple[FloatAr
     pull = np.asarray(model.gravity.numpy(), np.float64)
     gravity = -np.einsum("wi,wij,wj->w", mass, x, pull)
     moving, height = rigid_energy(model, state, pull)
-    kinetic, gravity = kinetic + moving, gravity + height
+    kinetic, gravity = kinetic + moving + later, gravity + height
     parts = (kinetic, elastic, gas, gravity, kinetic + elastic + gas + gravity, *losses)
     if model.worlds == 1:
         return Energy(*(float(part[0]) for part in parts))

@@ -1,7 +1,8 @@
-"""The other side of the energy ledger: power taken out by damping and put in from outside, summed substep by substep.
+"""The other side of the energy ledger: what damping takes out and what is put in from outside, substep by substep.
 
-Optional (`ledger=True`), as it visits every spring and vertex once more per substep. Each power is taken at the start
-of the substep, so the sums are exact to first order in dt. What walls take is added by the integrator itself.
+Optional (`ledger=True`), as it visits every spring and vertex once more per substep. The forces of dashpots, drag and
+wind are kept apart here; the end of the substep multiplies them by the path of each point, and adds what contact and
+walls take (`solvers.velocity.booked`).
 """
 
 import functools
@@ -20,22 +21,21 @@ __all__ = ["kernels"]
 @functools.cache
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """Launched between the evaluation of the forces and the update."""
+    """Launched between the evaluation of the forces and the update; grab_work after it."""
     real, vec = n.real, n.vec
-    wind_force = wind_law.kernels(n).wind_force
+    force_of_wind = wind_law.kernels(n).wind_force
     floor = wp.constant(real(VOLUME_FLOOR))
 
     @n.kernel(__name__)
-    def dashpot_losses(
+    def dashpot_forces(
         x: wp.array(dtype=vec),
         v: wp.array(dtype=vec),
         springs: wp.array(dtype=wp.vec2i),
         body: wp.array(dtype=int),
         damping: wp.array(dtype=real),
-        dt: wp.array(dtype=real),
-        dissipated: wp.array(dtype=wp.float64),
+        lost_force: wp.array(dtype=vec),
     ):
-        """kd (relative velocity along the spring)² dt."""
+        """kd (relative velocity along the spring) on both ends."""
         ends = springs[at(wp.tid())]
         i = at(ends[0])
         j = at(ends[1])
@@ -43,11 +43,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         d = x[j] - x[i]
         l2 = wp.dot(d, d)
         if l2 > real(0.0):
-            along = wp.dot(v[j] - v[i], d)
-            dissipated[b] += wp.float64(damping[b] * along * along / l2 * dt[0])
+            force = (damping[b] * wp.dot(v[j] - v[i], d) / l2) * d
+            lost_force[i] += force
+            lost_force[j] -= force
 
     @n.kernel(__name__)
-    def air_losses(
+    def air_forces(
         v: wp.array(dtype=vec),
         area: wp.array(dtype=vec),
         body: wp.array(dtype=int),
@@ -57,23 +58,21 @@ def kernels(n: Numbers) -> SimpleNamespace:
         drag: wp.array(dtype=real),
         wind: wp.array(dtype=vec),
         wind_drag: wp.array(dtype=real),
-        dt: wp.array(dtype=real),
-        dissipated: wp.array(dtype=wp.float64),
-        work: wp.array(dtype=wp.float64),
+        lost_force: wp.array(dtype=vec),
+        wind_force: wp.array(dtype=vec),
     ):
-        """c m v² dt of the drag, and the work of the wind, which counts as a loss where it brakes."""
+        """-c m v of the drag, where the dashpots come later; and the wind, which counts as a loss where it brakes."""
         i = at(wp.tid())
         b = at(body[i])
         speed = v[i]
+        lost = vec()
+        blown = vec()
         if inverse_mass[i] > real(0.0):
-            dissipated[b] += wp.float64(drag[b] * mass[i] * wp.dot(speed, speed) * dt[0])
-            if wind_drag[b] > real(0.0):
-                force = wind_force(wind[at(world[b])] - speed, area[i], wind_drag[b])
-                power = wp.float64(wp.dot(force, speed) * dt[0])
-                if power > wp.float64(0.0):
-                    work[b] += power
-                else:
-                    dissipated[b] -= power
+            lost = -(drag[b] * mass[i]) * speed
+        if wind_drag[b] > real(0.0):
+            blown = force_of_wind(wind[at(world[b])] - speed, area[i], wind_drag[b])
+        lost_force[i] = lost
+        wind_force[i] = blown
 
     @n.kernel(__name__)
     def body_work(
@@ -92,17 +91,28 @@ def kernels(n: Numbers) -> SimpleNamespace:
         grab_target: wp.array(dtype=vec),
         grab_stiffness: wp.array(dtype=real),
         grab_damping: wp.array(dtype=real),
+        grab_pull: wp.array(dtype=vec),
         work: wp.array(dtype=wp.float64),
     ):
-        """The hand that pulls, and the pump: (dU/d nRT at this volume) times the gas pumped in during the substep."""
+        """The hand that pulls, and the pump: (dU/d nRT at this volume) times the gas of a substep around this time.
+
+        The work of a grab is its force times the mean of the velocities before and after: the second half is added by
+        `grab_work`.
+        """
         b = wp.tid()
         i = grab_vertex[b]
+        pull = vec()
         if i >= 0:
-            force = grab_stiffness[b] * (grab_target[b] - x[i]) - grab_damping[b] * v[i]
-            work[b] += wp.float64(wp.dot(force, v[i]) * dt[0])
-        if wp.float64(inflate[b]) > clock[0]:
+            pull = grab_stiffness[b] * (grab_target[b] - x[i]) - grab_damping[b] * v[i]
+            work[b] += wp.float64(real(0.5) * dt[0] * wp.dot(pull, v[i]))
+        grab_pull[b] = pull
+        h = wp.float64(dt[0])
+        ends = wp.float64(inflate[b])
+        span = wp.min(clock[0], ends) - wp.min(wp.max(clock[0] - h, wp.float64(0.0)), ends)
+        span += wp.min(clock[0] + h, ends) - wp.min(clock[0], ends)
+        if span > wp.float64(0.0):
             v0 = rest_volume[b]
-            pumped = (nRT[b] - ambient[b] * v0) * dt[0] / inflate[b]
+            pumped = (nRT[b] - ambient[b] * v0) * real(wp.float64(0.5) * span) / inflate[b]
             compression = v0 / wp.max(volume[b], floor * v0)
             per_gas = wp.log(compression)
             if gamma[b] > real(1.0):
@@ -111,4 +121,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 per_gas = real(1.0) - volume[b] / v0
             work[b] += wp.float64(per_gas * pumped)
 
-    return SimpleNamespace(dashpot_losses=dashpot_losses, air_losses=air_losses, body_work=body_work)
+    @n.kernel(__name__)
+    def grab_work(
+        dt: wp.array(dtype=real),
+        v: wp.array(dtype=vec),
+        grab_vertex: wp.array(dtype=int),
+        grab_pull: wp.array(dtype=vec),
+        work: wp.array(dtype=wp.float64),
+    ):
+        """At the end of the substep."""
+        b = wp.tid()
+        i = grab_vertex[b]
+        if i >= 0:
+            work[b] += wp.float64(real(0.5) * dt[0] * wp.dot(grab_pull[b], v[i]))
+
+    return SimpleNamespace(
+        air_forces=air_forces, dashpot_forces=dashpot_forces, body_work=body_work, grab_work=grab_work
+    )

@@ -77,6 +77,11 @@ class Numbers:
         }[self.dim, self.precision]
 
     @property
+    def wide(self) -> Any:
+        """Warp vector type in double precision, for sums of small differences."""
+        return wp.vec2d if self.dim == 2 else wp.vec3d
+
+    @property
     def face(self) -> Any:
         """Vertex indices of a face: a segment in 2D, a triangle in 3D."""
         return wp.vec2i if self.dim == 2 else wp.vec3i

@@ -23,8 +23,9 @@ class RigidState:
 
     SAVED: tuple[str, ...] = (
         "x", "v", "q", "angular", "spin", "grab_on", "grab_local", "grab_target", "grab_stiffness", "grab_damping",
+        "dissipated", "work",
     )  # fmt: skip
-    CHANGED: tuple[str, ...] = ("x", "v", "q", "angular", "spin")
+    CHANGED: tuple[str, ...] = ("x", "v", "q", "angular", "spin", "dissipated", "work")
 
     def __init__(self, rigids: Rigids, anchor: FloatArray) -> None:
         n = rigids.numbers
@@ -40,15 +41,23 @@ class RigidState:
         self.grab_on = rigids.zeros(wp.int32)  # 1: the body is grabbed
         self.grab_local, self.grab_target = rigids.zeros(n.vec), rigids.zeros(n.vec)  # m: principal frame; from anchor
         self.grab_stiffness, self.grab_damping = rigids.zeros(n.real), rigids.zeros(n.real)  # N/m; N s/m
+        self.dissipated, self.work = (
+            rigids.zeros(wp.float64),
+            rigids.zeros(wp.float64),
+        )  # J: the ledger, since the start
 
 
 class RigidScratch:
     """Work arrays of a substep, one entry per body and world."""
 
-    def __init__(self, rigids: Rigids) -> None:
+    def __init__(self, rigids: Rigids, ledger: bool = False) -> None:
         n = rigids.numbers
         self.force, self.torque = rigids.zeros(n.vec), rigids.zeros(n.spin)  # N, N m: of glued vertices
         self.push_move, self.push_turn = rigids.zeros(n.vec), rigids.zeros(n.spin)  # m, rad: removal of penetration
+        # N s, N m s: on bodies that are moved from outside; for the ledger, else empty
+        driven = rigids.total if ledger and any(body.kind == "kinematic" for body in rigids.bodies) else 0
+        self.driven_impulse = wp.zeros(driven, dtype=n.vec, device=rigids.device)
+        self.driven_moment = wp.zeros(driven, dtype=n.spin, device=rigids.device)
         self.world_inertia = _inverse_inertias(rigids)  # inverse inertia in world axes; a substep refreshes it
 
 

@@ -16,7 +16,7 @@ __all__ = ["Scratch"]
 class Scratch:
     """Device arrays of all worlds."""
 
-    def __init__(self, model: Model, state: State, stages: int) -> None:
+    def __init__(self, model: Model, state: State, stages: int, ledger: bool = False) -> None:
         n, device = model.numbers, model.device
         count, bodies = model.vertices * model.worlds, len(model.parts) * model.worlds
 
@@ -29,7 +29,7 @@ class Scratch:
         def ints(size: int) -> Any:
             return wp.zeros(size, dtype=wp.int32, device=device)
 
-        self.rigid = RigidScratch(model.rigids)
+        self.rigid = RigidScratch(model.rigids, ledger)
 
         # accumulators of one force evaluation: zero before and after it
         self.f, self.area = vectors(count), vectors(count)  # N; sum of face vectors, m² (m in 2D)
@@ -40,11 +40,20 @@ class Scratch:
         self.volume, self.pressure, self.push = reals(bodies), reals(bodies), reals(bodies)  # m³, Pa, Pa (gauge)
         self.body_gravity = vectors(bodies)  # m/s², zero while a body waits for its gas
 
+        self.wall_impulse = vectors(count)  # N s: of the last substep of this frame in which a wall was met
+
         # between kick and move, in scenes with contact
         self.move = vectors(count)  # m
         self.v_start, self.v_free = vectors(count), vectors(count)  # m/s: before the forces; after, before contact
         self.wall_contact_normal = vectors(count)  # of the wall that a vertex is pressed against, or zero
         self.may_self_touch = ints(1)  # whether a lone body could touch itself
+
+        # for the ledger
+        size = count if ledger else 0
+        self.lost_force, self.wind_force = vectors(size), vectors(size)  # N: dashpots and drag; wind
+        self.v_kicked, self.asked_move = vectors(size), vectors(size)  # m/s, m: after the forces alone
+        self.wall_drive = reals(size)  # J/kg: work of moving walls
+        self.grab_pull = vectors(bodies if ledger else 0)  # N
 
         # Runge-Kutta stages
         size = count if stages > 1 else 0

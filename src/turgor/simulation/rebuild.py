@@ -38,7 +38,9 @@ def fresh(old: Simulation, scene: Scene, *, settings: Settings | None = None, le
     ran = settings if isinstance(settings, RunSettings) else old.settings
     described.simulation = ran.of_scene() if settings is None or settings is ran else settings
     kept = ran.ledger if ledger is None else ledger
-    new = Simulation(described, ran.device, worlds=ran.worlds, ledger=kept, assembly=ran.assembly)
+    new = Simulation(
+        described, ran.device, worlds=ran.worlds, ledger=kept, readings=ran.readings, assembly=ran.assembly
+    )
     new.scene = scene
     return new
 

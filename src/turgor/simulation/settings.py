@@ -23,11 +23,13 @@ class RunSettings(Settings):
     device: Annotated[str, "", 'where it runs: "cpu" or "cuda:0"'] = "cpu"
     worlds: Annotated[int, "", "copies of the scene that run at once"] = 1
     ledger: Annotated[bool, "", "whether losses and outside work are summed up"] = False
+    readings: Annotated[bool, "", "whether contact forces are summed up over each frame"] = False
     assembly: Annotated[str, "", 'how forces reach the vertices: "auto", "scatter" or "gather"'] = "auto"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         put(self, worlds=integer("worlds", self.worlds, low=1), ledger=flag("ledger", self.ledger))
+        put(self, readings=flag("readings", self.readings))
         if self.assembly not in get_args(Assembly):
             raise SceneError(f"assembly must be 'auto', 'scatter' or 'gather', got {self.assembly!r}")
 

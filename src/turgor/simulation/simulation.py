@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from turgor.contact.martin2009.method import ParticleContacts
 from turgor.diagnose.contacts import Contacts
-from turgor.diagnose.energy import Energy, energy
+from turgor.diagnose.energy import Energy, energy, half_step
 from turgor.errors import SceneError, did_you_mean
 from turgor.kernel.numbers import numbers
 from turgor.model.model import Model
@@ -31,6 +31,7 @@ from turgor.simulation import save, snapshot
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.rebuild import fresh, rebound, rebuilt
+from turgor.simulation.resolution import warn_if_coarse
 from turgor.simulation.settings import Assembly, RunSettings
 from turgor.simulation.settle import settle
 from turgor.simulation.step.frame import Step
@@ -55,7 +56,8 @@ class Simulation:
     max_substeps: per frame; a scene that needs more raises UnstableError.
     worlds: copies that run at once; parameters of bodies can then be set per world, and all quantities get a leading
     axis of this length. All worlds share the number of substeps, set by the most demanding one.
-    ledger: also sum up what damping takes and what wind, pumps, grabs and walls put in (slower).
+    ledger: also sum up what damping and contact take, and what wind, pumps, grabs, moving walls and driven bodies put
+    in (slower). readings: also sum up contact forces over each frame, for `contacts().force` (a little slower).
     assembly: how forces reach the vertices; "auto" scatters on the CPU and gathers on a GPU (docs/architecture.md).
 
     `sim[name]` is a view of a body, with its state and parameters; `bodies` (soft bodies and cloths), `rigid_bodies`
@@ -88,6 +90,7 @@ class Simulation:
         max_substeps: int | None = None,
         worlds: int = 1,
         ledger: bool = False,
+        readings: bool = False,
         assembly: Assembly | str = "auto",
     ) -> None:
         if not isinstance(scene, Scene):
@@ -95,7 +98,8 @@ class Simulation:
         scene.check()
         given: dict[str, Any] = {
             "solver": solver, "fps": fps, "substeps": substeps, "contact": contact, "precision": precision,
-            "max_substeps": max_substeps, "worlds": worlds, "ledger": ledger, "assembly": assembly,
+            "max_substeps": max_substeps, "worlds": worlds, "ledger": ledger, "readings": readings,
+            "assembly": assembly,
         }  # fmt: skip
         chosen = asdict(scene.simulation) | {key: value for key, value in given.items() if value is not None}
         where = chosen_device(device)
@@ -104,12 +108,13 @@ class Simulation:
         self.model = Model(scene, numbers(scene.dim, settings.precision), worlds, where)
         scheme = SCHEMES[settings.solver]
         self.state = State(self.model)
+        warn_if_coarse(self.model, self.state)
         self.engine = Step(
             self.model, self.state, scheme,
             fps=settings.fps, substeps=settings.substeps if isinstance(settings.substeps, int) else None,
             max_substeps=settings.max_substeps, ledger=settings.ledger,
             gathers=self.model.fans_known and (where.is_cuda if assembly == "auto" else assembly == "gather"),
-            contact=settings.contact,
+            contact=settings.contact, readings=settings.readings,
         )  # fmt: skip
         self.frame_index = 0
         self.bodies = Named("soft body or cloth", (BodyView(self, index) for index in range(len(scene.bodies))))
@@ -280,10 +285,18 @@ class Simulation:
         volume = np.asarray(self.engine.scratch.volume.numpy(), np.float64).reshape(self.worlds, -1)
         unknown = np.full(self.worlds, math.nan)
         losses = self.engine.losses() if self.settings.ledger else (unknown, unknown)
-        return energy(self.model, self.state, volume, losses)
+        later = np.zeros(self.worlds)
+        if self.engine.scheme.leapfrog:
+            forces = self._forces.reshape(self.worlds, self.vertices, self.scene.dim)[:, self.model.user]
+            later = half_step(self.model, self.state, forces, self.dt)
+        return energy(self.model, self.state, volume, losses, later)
 
     def contacts(self) -> Contacts:
-        """What touches what now: count, deepest penetration, and arrays of pairs, points, normals, depths, impulses."""
+        """What touches what now: count, deepest penetration, and arrays of pairs, points, normals, depths, impulses.
+
+        `area(first, second)` is the size of a touching patch; with `readings=True`, `force` has the mean contact forces
+        over the last frame, per body and per pair.
+        """
         return contacts_of(self)
 
     def collision_particles(self) -> dict[str, npt.NDArray[Any]]:

@@ -19,7 +19,8 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
     real, vec, spin_type = n.real, n.vec, n.spin
     variant = velocity.variant_of(__name__, staged, velocity_first, clears, ledger)
     shared = velocity.kernels(n, staged, velocity_first, ledger)
-    update, meet_walls, count_substep = shared.update, shared.meet_walls, plan.kernels(n).count_substep
+    update, meet_walls, booked = shared.update, shared.meet_walls, shared.booked
+    count_substep = plan.kernels(n).count_substep
 
     @n.kernel(variant)
     def advance(
@@ -52,6 +53,9 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         until_plan: wp.array(dtype=int),
         substeps: wp.array(dtype=int),
         unfinished: wp.array(dtype=int),
+        wall_impulse: wp.array(dtype=vec),
+        lost_force: wp.array(dtype=vec),
+        wind_force: wp.array(dtype=vec),
         dissipated: wp.array(dtype=wp.float64),
         work: wp.array(dtype=wp.float64),
     ):
@@ -69,18 +73,23 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
                 vs = v_stage[i]
                 x_before = x_slope[i]
                 v_before = v_slope[i]
-            velocity, move, decayed = update(
+            velocity, asked, kicked = update(
                 weight, v0, vs, x_before, v_before, f[i], area[i], m1, push[b], body_gravity[b], drag[b], decay[b], h
             )
-            move, velocity, loss, drive, _ = meet_walls(
-                here, move, v0, velocity, vec(), b, h, friction, restitution,
+            move, after, drive, hits = meet_walls(
+                here, asked, v0, velocity, vec(), b, h, friction, restitution,
                 wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
             )  # fmt: skip
-            v[i] = velocity
+            if hits > 0:
+                wall_impulse[i] = (after - velocity) / m1
+            v[i] = after
             x[i] = here + move
             if wp.static(ledger):
-                dissipated[b] += wp.float64((loss + decayed) / m1)
-                work[b] += wp.float64(drive / m1)
+                lost, given = booked(
+                    m1, v0, kicked, after, asked, move, drive, lost_force[i], wind_force[i], h
+                )  # fmt: skip
+                dissipated[b] += lost
+                work[b] += given
         if wp.static(clears):
             f[i] = vec()
             area[i] = vec()

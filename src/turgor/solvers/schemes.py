@@ -24,6 +24,11 @@ class Scheme:
     growth_power: int = 0
     growth_divisor: float = 1.0
 
+    @property
+    def leapfrog(self) -> bool:
+        """Whether velocities belong to the middle of a substep, and positions to its end."""
+        return self.velocity_first and len(self.weights) == 1
+
 
 SCHEMES: dict[str, Scheme] = {
     # |1 + iz| = 1 + z²/2: grows by omega * (omega dt)/2 per unit time

@@ -15,11 +15,11 @@ __all__ = ["kernels"]
 @functools.cache
 @no_type_check
 def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger: bool) -> SimpleNamespace:
-    """kick, meet, shift; the options are those of `fused.kernels`."""
+    """kick, meet, shift; book, for the ledger. The options are those of `fused.kernels`."""
     real, vec, spin_type = n.real, n.vec, n.spin
     variant = velocity.variant_of(__name__, staged, velocity_first, clears, ledger)
     shared = velocity.kernels(n, staged, velocity_first, ledger)
-    update, meet_walls = shared.update, shared.meet_walls
+    update, meet_walls, booked = shared.update, shared.meet_walls, shared.booked
 
     @n.kernel(variant)
     def kick(
@@ -40,13 +40,15 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         move: wp.array(dtype=vec),
         v_start: wp.array(dtype=vec),
         v_free: wp.array(dtype=vec),
-        dissipated: wp.array(dtype=wp.float64),
+        v_kicked: wp.array(dtype=vec),
+        asked_move: wp.array(dtype=vec),
     ):
         """New velocities and the displacement they ask for; nothing moves yet. Pinned points are at rest."""
         i = at(wp.tid())
         m1 = inverse_mass[i]
         velocity = vec()
         asked = vec()
+        kicked = vec()
         if m1 > real(0.0):
             b = at(body[i])
             v0 = v[i]
@@ -57,7 +59,7 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
                 vs = v_stage[i]
                 x_before = x_slope[i]
                 v_before = v_slope[i]
-            velocity, asked, decayed = update(
+            velocity, asked, kicked = update(
                 weight,
                 v0,
                 vs,
@@ -72,8 +74,9 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
                 decay[b],
                 dt[0],
             )
-            if wp.static(ledger):
-                dissipated[b] += wp.float64(decayed / m1)
+        if wp.static(ledger):
+            v_kicked[i] = kicked
+            asked_move[i] = asked
         v_start[i] = v[i]
         v[i] = velocity
         v_free[i] = velocity
@@ -102,8 +105,8 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         wall_restitution: wp.array(dtype=real),
         dt: wp.array(dtype=real),
         wall_contact_normal: wp.array(dtype=vec),
-        dissipated: wp.array(dtype=wp.float64),
-        work: wp.array(dtype=wp.float64),
+        wall_impulse: wp.array(dtype=vec),
+        wall_drive: wp.array(dtype=real),
     ):
         """Velocities and displacements after the walls; and the normal of the wall that a point ends on, or zero."""
         i = at(wp.tid())
@@ -111,11 +114,12 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         against = vec()
         if m1 > real(0.0):
             b = at(body[i])
-            asked, velocity, loss, drive, hits = meet_walls(
+            asked, velocity, drive, hits = meet_walls(
                 x[i], move[i], v_start[i], v[i], v[i] - v_free[i], b, dt[0], friction, restitution,
                 wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
             )  # fmt: skip
             if hits > 0:
+                wall_impulse[i] = (velocity - v[i]) / m1
                 reach = wp.length(asked)
                 if wp.static(not velocity_first):
                     reach += dt[0] * wp.length(v[i])
@@ -126,8 +130,7 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
             v[i] = velocity
             move[i] = asked
             if wp.static(ledger):
-                dissipated[b] += wp.float64(loss / m1)
-                work[b] += wp.float64(drive / m1)
+                wall_drive[i] = drive
         wall_contact_normal[i] = against
 
     @n.kernel(variant)
@@ -145,6 +148,34 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         if wp.length_sq(v[i] - v_free[i]) > real(0.0):
             for w in range(wall_normal.shape[0]):
                 there -= wp.min(wp.dot(there - wall_point[w], wall_normal[w]), real(0.0)) * wall_normal[w]
+        if wp.static(ledger):
+            move[i] = there - x[i]
         x[i] = there
 
-    return SimpleNamespace(kick=kick, meet=meet, shift=shift)
+    @n.kernel(variant)
+    def book(
+        v_start: wp.array(dtype=vec),
+        v_kicked: wp.array(dtype=vec),
+        v: wp.array(dtype=vec),
+        asked_move: wp.array(dtype=vec),
+        move: wp.array(dtype=vec),
+        wall_drive: wp.array(dtype=real),
+        lost_force: wp.array(dtype=vec),
+        wind_force: wp.array(dtype=vec),
+        body: wp.array(dtype=int),
+        inverse_mass: wp.array(dtype=real),
+        dt: wp.array(dtype=real),
+        dissipated: wp.array(dtype=wp.float64),
+        work: wp.array(dtype=wp.float64),
+    ):
+        """The ledger of this substep: what each point has lost, and what was put in, since its forces were known."""
+        i = at(wp.tid())
+        b = at(body[i])
+        lost, given = booked(
+            inverse_mass[i], v_start[i], v_kicked[i], v[i], asked_move[i], move[i], wall_drive[i], lost_force[i],
+            wind_force[i], dt[0],
+        )  # fmt: skip
+        dissipated[b] += lost
+        work[b] += given
+
+    return SimpleNamespace(kick=kick, meet=meet, shift=shift, book=book)

@@ -36,14 +36,14 @@ def accelerations(n: Numbers) -> SimpleNamespace:
 @functools.cache
 @no_type_check
 def kernels(n: Numbers, staged: bool, velocity_first: bool, ledger: bool) -> SimpleNamespace:
-    """Device functions for the end of a substep: update, then meet_walls.
+    """Device functions for the end of a substep: update, then meet_walls; booked, for the ledger.
 
-    staged: the scheme has stages before the last; velocity_first: positions move with the new velocity; ledger: what
-    walls and decay take is summed. All three are constants of the code, as it is the hottest there is.
+    staged: the scheme has stages before the last; velocity_first: positions move with the new velocity; ledger: the
+    work of moving walls is summed. All three are constants of the code, as it is the hottest there is.
     """
-    real, vec, spin_type = n.real, n.vec, n.spin
+    real, vec, spin_type, wide = n.real, n.vec, n.spin, n.wide
     wall, surface_of = walls.kernels(n), materials.kernels(n)
-    wall_response, wall_loss, swing = wall.wall_response, wall.wall_loss, impulse.kernels(n).swing
+    wall_response, swing = wall.wall_response, impulse.kernels(n).swing
     shared_friction, shared_restitution = surface_of.shared_friction, surface_of.shared_restitution
     acceleration = accelerations(n).acceleration
 
@@ -63,7 +63,7 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, ledger: bool) -> Sim
         decay: real,
         h: real,
     ):
-        """New velocity of a free point, the displacement of the substep, and energy per mass lost to decay."""
+        """New velocity of a free point, the displacement of the substep, and the velocity before decay."""
         slope = weight * acceleration(force, area, v_stage, inverse_mass, push, gravity, drag)
         drift = weight * v_stage
         if wp.static(staged):
@@ -72,13 +72,10 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, ledger: bool) -> Sim
         velocity = v0 + h * slope
         if wp.static(velocity_first):
             drift = velocity
-        loss = real(0.0)
+        kicked = velocity
         if decay > real(0.0):  # Martin 2009's damping (B5)
-            kept = wp.exp(-decay * h)
-            velocity = kept * velocity
-            if wp.static(ledger):
-                loss = real(0.5) * (real(1.0) - kept * kept) * wp.dot(v0, v0)
-        return velocity, h * drift, loss
+            velocity = wp.exp(-decay * h) * velocity
+        return velocity, h * drift, kicked
 
     @wp.func
     def meet_walls(
@@ -99,12 +96,11 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, ledger: bool) -> Sim
         friction: wp.array(dtype=real),
         restitution: wp.array(dtype=real),
     ):
-        """Movement and velocity after all walls; energy per mass lost to them, work of moving ones; walls met.
+        """Movement and velocity after all walls; work per mass of moving ones; how many were met.
 
         The movement is clipped at the wall. In schemes that move with earlier velocities than the new one, a point at
         rest does not move: there the wall also stops a velocity that would lead behind it.
         """
-        loss = real(0.0)
         drive = real(0.0)
         hits = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language, not a constant)
         for w in range(normal.shape[0]):
@@ -127,10 +123,8 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, ledger: bool) -> Sim
                     rise = wp.max(dt * wp.dot(start - surface, normal[h]), real(0.0))
                     back = wp.min(depth, wp.max(gap, real(0.0)) + rise)
                 impulse, lost = wall_response(since, v, normal[h], surface, gap, ahead, mu, e)
-                if wp.static(ledger):  # noqa: SIM102 (decided when compiled)
-                    if impulse > real(0.0):
-                        loss += wall_loss(since, v, normal[h], surface, impulse, lost, depth - back - gap, dt)
-                        drive += wp.dot(impulse * normal[h] - lost, surface)
+                if wp.static(ledger):
+                    drive += wp.dot(impulse * normal[h] - lost, surface)
                 move -= back * normal[h]
                 if wp.static(velocity_first):  # what friction holds does not move along the wall either
                     move -= dt * lost
@@ -143,6 +137,54 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, ledger: bool) -> Sim
             for w in range(normal.shape[0]):
                 h = at(w)
                 move -= wp.min(wp.dot(x + move - point[h], normal[h]), real(0.0)) * normal[h]
-        return move, v, loss, drive, hits
+        return move, v, drive, hits
 
-    return SimpleNamespace(update=update, meet_walls=meet_walls)
+    @wp.func
+    def booked(
+        inverse_mass: real,
+        start: vec,  # velocity at the start of the substep
+        kicked: vec,  # and after the forces
+        v: vec,  # and at the end: after decay, contact and walls
+        asked: vec,  # displacement that the forces alone ask for
+        made: vec,  # and the one that is made
+        drive: real,  # work per mass of moving walls
+        lost_force: vec,  # dashpots and drag
+        wind_force: vec,
+        h: real,
+    ):
+        """(dissipated, work) of a point in this substep, J; in double precision, as they are small differences.
+
+        What a point loses to contact, walls and decay is the work F·d of the forces F = m (kicked - start)/h over its
+        path d, minus the gain of kinetic energy, plus the work of what drives it. With velocities first (leapfrog:
+        they belong to times between the positions) a force acts while the velocity goes from `start` to `v`, so
+        d = h (start + v)/2 + (made - h v); the bracket is what contact displaces without a velocity. Then F·d of a
+        free point is its gain, exactly; and a point that rests loses nothing, whatever velocity the forces add and
+        contact removes.
+        """
+        step = wp.float64(h)
+        before = wide(start)
+        after = wide(v)
+        path = wide(made)
+        if wp.static(velocity_first):
+            path -= wp.float64(0.5) * step * (after - before)
+        if inverse_mass <= real(0.0):  # pinned, or glued: it goes with its rigid body
+            path = wp.float64(0.5) * step * (before + after)
+        lost = wp.float64(0.0)
+        given = wp.float64(0.0)
+        if inverse_mass > real(0.0):
+            mass = wp.float64(1.0) / wp.float64(inverse_mass)
+            given = mass * wp.float64(drive)
+            if wp.length_sq(v - kicked) > real(0.0) or wp.length_sq(made - asked) > real(0.0):
+                work = wp.dot(wide(kicked) - before, path) / wp.max(step, wp.float64(1.0e-300))
+                lost = mass * (work - wp.float64(0.5) * (wp.dot(after, after) - wp.dot(before, before))) + given
+        if wp.static(not velocity_first):
+            path = step * before  # the forces of damping are those of the first stage
+        lost -= wp.dot(wide(lost_force), path)
+        blown = wp.dot(wide(wind_force), path)
+        if blown > wp.float64(0.0):
+            given += blown
+        else:
+            lost -= blown
+        return lost, given
+
+    return SimpleNamespace(update=update, meet_walls=meet_walls, booked=booked)

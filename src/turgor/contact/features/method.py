@@ -12,6 +12,7 @@ import warp as wp
 
 from turgor.contact.features.launch import CANDIDATES, CONSTRAINTS, OVERLAPS, PAIRS, FeatureLauncher
 from turgor.contact.features.search.lists import Lists
+from turgor.contact.features.solve import pair_impulses
 from turgor.contact.features.solve.constraints import ContactConstraints
 from turgor.contact.features.solve.impulses import Impulses
 from turgor.contact.features.solve.overlaps import Overlaps
@@ -138,6 +139,11 @@ class FeatureContacts(ContactMethod):
     def hopeless(self) -> bool:
         """Whether so much is near so much that a surface is crumpled beyond contact."""
         return int(self.overflow.numpy()[CANDIDATES:].max()) > CRUMPLED * (self.surfaces.point_count + 100)
+
+    def sum_pairs(self, table: Any) -> None:
+        """Add the impulses of this substep to those of the frame."""
+        launch = self.constraints.launch
+        launch.walk(pair_impulses.kernels(self.constraints.numbers, launch.parallel).sum_pairs, table=table)
 
     def found(self) -> dict[str, npt.NDArray[Any]]:
         """The contacts of the last substep that carry an impulse."""

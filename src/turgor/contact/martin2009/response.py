@@ -178,6 +178,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 movers.rigid_v[i] = movers.rigid_v[i] + movers.rigid_inverse_mass[i] * sums.rigid_momentum[i]
                 movers.rigid_angular[i] = movers.rigid_angular[i] + sums.rigid_moment[i]
                 movers.rigid_spin[i] = turn_by(movers.rigid_world_inertia[i], movers.rigid_angular[i])
+            elif movers.rigid_driven_impulse.shape[0] > 0:
+                movers.rigid_driven_impulse[i] = movers.rigid_driven_impulse[i] + sums.rigid_momentum[i]
+                movers.rigid_driven_moment[i] = movers.rigid_driven_moment[i] + sums.rigid_moment[i]
             sums.rigid_momentum[i] = vec()
             sums.rigid_moment[i] = cross(vec(), vec())
 

@@ -85,6 +85,11 @@ class BoundingContacts(ContactMethod):
         self._buffers()
         self.overflow.zero_()
 
+    def sum_pairs(self, table: Any) -> None:
+        """Add the impulses of this substep to those of the frame."""
+        if self.total > 1:
+            self.launch(self.k_response.sum_pairs, self.capacity, table=table)
+
     def found(self) -> dict[str, npt.NDArray[Any]]:
         """Contacts of the last substep: pair, point (m), normal from second to first, depth (m), impulse (N s)."""
         c, dim = self.contacts, self.model.numbers.dim

@@ -16,7 +16,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from turgor.contact import materials
+from turgor.contact import materials, pair_sums
 from turgor.contact import movers as moved
 from turgor.contact.materials import BOUNCE
 from turgor.contact.matyka2003 import bounds
@@ -45,6 +45,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     turning, push = motion.kernels(n), impulse.kernels(n)
     rotate, rotate_back = turning.rotate, turning.rotate_back
     cross, turn_by, mobility = push.cross, push.turn_by, push.mobility
+    Table, add_to_pair = pair_sums.kernels(n).Table, pair_sums.kernels(n).add_to_pair
     bounce_speed = wp.constant(real(BOUNCE))
     push_rate = wp.constant(real(PUSH_RATE))
     deep = wp.constant(real(DEEP))
@@ -275,6 +276,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 wp.atomic_add(
                     m.rigid_push_turn, rigid, turn_by(m.rigid_world_inertia[rigid], cross(arm, rest * normal))
                 )
+        elif m.rigid_driven_impulse.shape[0] > 0:
+            wp.atomic_add(m.rigid_driven_impulse, rigid, impulse)
+            wp.atomic_add(m.rigid_driven_moment, rigid, cross(place - m.rigid_x[rigid], impulse))
 
     @n.kernel(__name__)
     def apply(
@@ -321,7 +325,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
             movers.v[i] = movers.v[i] + drift.velocity[b]
             movers.move[i] = movers.move[i] + drift.shift[b]
 
+    @n.kernel(__name__)
+    def sum_pairs(contacts: Contacts, table: Table):
+        """Of both passes."""
+        c = wp.tid()
+        if c < wp.min(contacts.count[0], contacts.capacity):
+            add_to_pair(table, contacts.pair[c][0], contacts.pair[c][1], contacts.impulse[c])
+
     return SimpleNamespace(
+        sum_pairs=sum_pairs,
         Contacts=Contacts,
         begin_pass=begin_pass,
         find_contacts=find_contacts,

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.contact.rigid import broad, impulses, narrow
+from turgor.contact.rigid import broad, driven, impulses, narrow, pair_impulses
 from turgor.contact.rigid.polytope import Polytopes
 from turgor.contact.rigid.records import POINTS, structs
 from turgor.kernel.launch import Launcher
@@ -139,11 +139,22 @@ class RigidContacts:
         self.launch(self.k_impulses.store_owners, self.total)
         self.launch(self.k_impulses.store, self.stride)
 
+    def book(self) -> None:
+        """The work of moving walls and of driven bodies, for the ledger."""
+        rigid = self.state.rigid
+        work = driven.kernels(self.model.numbers).driven_work
+        self.launch(work, self.stride, rigid_dissipated=rigid.dissipated, rigid_work=rigid.work)
+
     def _apply_sums(self) -> None:
         if self.parallel:
             self.launch(self.k_impulses.apply_sums, self.total)
 
     # for others -----------------------------------------------------------------------------------------------------
+
+    def sum_pairs(self, table: Any) -> None:
+        """Add the impulses of this substep to those of the frame, pair by pair."""
+        kernel = pair_impulses.kernels(self.model.numbers).sum_pairs
+        self.launch(kernel, self.stride, soft=len(self.model.parts), table=table)
 
     def found(self) -> dict[str, npt.NDArray[Any]]:
         """The contact points of the last substep: first, second (bodies), wall or -1, point, normal, depth, impulse."""

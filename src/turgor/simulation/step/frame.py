@@ -20,6 +20,7 @@ import warp as wp
 
 from turgor.contact import walls
 from turgor.diagnose import losses
+from turgor.diagnose.energy import half_step_losses
 from turgor.errors import UnstableError
 from turgor.kernel.launch import Launcher
 from turgor.kernel.status import OVERFLOW
@@ -60,9 +61,10 @@ class Step:
         ledger: bool,
         gathers: bool,
         contact: str,
+        readings: bool,
     ) -> None:
         self.model, self.state, self.scheme = model, state, scheme
-        self.scratch = scratch = Scratch(model, state, len(scheme.weights))
+        self.scratch = scratch = Scratch(model, state, len(scheme.weights), ledger)
         self.frame_time, self.fixed, self.max_substeps = 1.0 / fps, substeps, max_substeps
         self.device = model.device
         self.count, self.bodies = model.vertices * model.worlds, len(model.parts) * model.worlds
@@ -78,9 +80,9 @@ class Step:
         self.k_losses = losses.kernels(n) if ledger else None
         self.forces = Forces(model, self.launch, gathers)
         self.fused = FusedEnd(model, self.launch, scheme, **options)
-        self.split = self._split(contact, options)
+        self.split = self._split(contact, readings, options)
         # a single soft body only needs contact while it could touch itself
-        self.alone = self.split is not None and len(model.parts) == 1 and not model.rigids.total
+        self.alone = self.split is not None and len(model.parts) == 1 and not model.rigids.total and not readings
         # plans are multiples of this
         self.unroll = 1 if self.device.is_cpu else 4 if substeps is None else math.gcd(substeps, 4)
         self._graph: Any = None
@@ -89,12 +91,15 @@ class Step:
         self.fresh = False  # whether forces, volumes and pressures were evaluated at the present state
         self.grown = 0  # times that contact buffers were too small
 
-    def _split(self, contact: str, options: dict[str, bool]) -> SplitEnd | None:
-        """The end of a substep with contact; None if there is nothing to touch."""
+    def _split(self, contact: str, readings: bool, options: dict[str, bool]) -> SplitEnd | None:
+        """The end of a substep with contact, or in parts for readings; None if there is nothing to touch."""
         bodies = self.model.bodies
         wanted = len(bodies) > 1 or (contact == "features" and any(body.self_contact for body in bodies))
         if not self.model.rigids.total and (contact == "none" or not wanted):
-            return None
+            if not readings:
+                return None
+            contact = "none"
+        options = {**options, "readings": readings}
         return SplitEnd(self.model, self.state, self.scratch, self.launch, self.scheme, contact, **options)
 
     def _new_rollback(self) -> Rollback:
@@ -233,6 +238,8 @@ class Step:
                 x, v = scratch.x_stage, scratch.v_stage
         self.move_walls(1.0)
         self.end_substep(v)
+        if self.k_losses is not None:
+            self.launch(self.k_losses.grab_work, self.bodies)
 
     def end_substep(self, v: Any) -> None:
         """All forces are known, and nothing has moved yet: contact between bodies, walls, movement."""
@@ -255,12 +262,18 @@ class Step:
             self.launch(self.k_walls.move_walls, self.model.walls.count, lead=lead)
 
     def keep_ledger(self) -> None:
-        """What damping takes and wind, pumps and grabs put in, in this substep."""
+        """The forces of damping and wind apart from the others; what pumps and grabs put in, in this substep."""
         k = self.k_losses
         if k is not None:
-            self.launch(k.dashpot_losses, len(self.model.springs))
-            self.launch(k.air_losses, self.count)
+            self.keep_lost_forces()
             self.launch(k.body_work, self.bodies)
+
+    def keep_lost_forces(self) -> None:
+        """The forces of damping and wind at the present state."""
+        k = self.k_losses
+        if k is not None:
+            self.launch(k.air_forces, self.count)
+            self.launch(k.dashpot_forces, len(self.model.springs))
 
     # once per frame -------------------------------------------------------------------------------------------------
 
@@ -268,8 +281,12 @@ class Step:
         """Keep the state, to go back to if the frame fails."""
         self.launch(self.k_plan.begin_frame, 1)
         self._rollback.keep()
+        if self.count and self.model.walls.count:
+            self.scratch.wall_impulse.zero_()
         if self.split is not None and self.split.method is not None:
             self.split.method.begin_frame()
+        if self.split is not None and self.split.readings is not None:
+            self.split.readings.begin_frame()
 
     def plan(self) -> None:
         """The length of the next substeps: fixed, or from the stability bound at the present state."""
@@ -307,12 +324,23 @@ class Step:
         out = wp.zeros_like(s.x)
         with ONE_AT_A_TIME:
             self.forces.evaluate(s.x, s.v, 0.0)
+            self.keep_lost_forces()
             self.forces.reshape_areas(s.x)
             self.forces.add_up(out)
         return out
 
     def losses(self) -> tuple[FloatArray, FloatArray]:
-        """(worlds,) J each: dissipated, and work done from outside, since the start."""
-        tables = (array.numpy().reshape(self.model.worlds, -1) for array in (self.state.dissipated, self.state.work))
-        dissipated, work = (table.sum(axis=1) for table in tables)
+        """(worlds,) J each: dissipated, and work done from outside, since the start; as of the positions.
+
+        Where velocities belong to the middle of a substep, half a substep's are still to be added (`half_step_losses`).
+        """
+        worlds, owners = self.model.worlds, (self.state, self.state.rigid)
+
+        def total(name: str) -> FloatArray:
+            return np.asarray(sum(getattr(owner, name).numpy().reshape(worlds, -1).sum(axis=1) for owner in owners))
+
+        dissipated, work = total("dissipated"), total("work")
+        if self.scheme.leapfrog:
+            more, put_in = half_step_losses(self.model, self.state, self.scratch)
+            dissipated, work = dissipated + more, work + put_in
         return dissipated, work

@@ -10,6 +10,7 @@ from turgor.contact.features.method import FeatureContacts
 from turgor.contact.martin2009.method import ParticleContacts
 from turgor.contact.matyka2003.method import BoundingContacts
 from turgor.contact.method import ContactMethod
+from turgor.contact.readings import Readings
 from turgor.contact.rigid.contacts import RigidContacts
 from turgor.kernel.launch import Launcher
 from turgor.model.model import Model
@@ -17,6 +18,7 @@ from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
 from turgor.rigid import glue, integrate
+from turgor.rigid.ledger import RigidLedger
 from turgor.solvers import plan, split
 from turgor.solvers.schemes import Scheme
 
@@ -34,15 +36,17 @@ class SplitEnd:
 
     def __init__(
         self, model: Model, state: State, scratch: Scratch, launch: Launcher, scheme: Scheme, method: str,
-        *, clears: bool, ledger: bool,
+        *, clears: bool, ledger: bool, readings: bool,
     ) -> None:  # fmt: skip
-        self.model, self.launch, self.weight = model, launch, scheme.weights[-1]
+        self.model, self.launch, self.weight, self.ledger = model, launch, scheme.weights[-1], ledger
         self.parallel = model.device.is_cuda
         n = model.numbers
         self.count, self.rigids, self.glued = model.vertices * model.worlds, model.rigids.total, model.glue.count
         self.k_split = split.kernels(n, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
         self.k_rigid, self.k_glue, self.k_plan = integrate.kernels(n), glue.kernels(n), plan.kernels(n)
+        self.rigid_ledger = RigidLedger(model.rigids, launch) if ledger and self.rigids else None
         self.surfaces = Surfaces(model)
+        self.readings = Readings(model, state, self.surfaces, launch) if readings else None
         self.method: ContactMethod | None = None
         if method != "none" and self.count:
             self.place_points()
@@ -60,17 +64,31 @@ class SplitEnd:
     def run(self, v_stage: Any) -> None:
         """From forces to the end of the substep; v_stage: velocities at which the forces were evaluated."""
         self.pull_glued()
+        readings = self.readings
         self.kick(v_stage)
         self.kick_rigid()
         self.place_points()
         self.carry_glued()
+        if readings is not None:
+            readings.look()
+            readings.look_rigid()
         if self.method is not None:
             self.method.find()
         self.solve()
+        if readings is not None:
+            readings.add_contact()
+            readings.look()
         self.meet_walls()
+        if readings is not None:
+            readings.add_walls()
+            readings.look()
         if self.method is not None:
             self.method.sweep()
+        if readings is not None:
+            readings.add_contact()
         self.move()
+        self.read_impulses()
+        self.book()
         self.launch(self.k_plan.tick, 1)
 
     # contact --------------------------------------------------------------------------------------------------------
@@ -112,7 +130,11 @@ class SplitEnd:
     def kick_rigid(self) -> None:
         """New velocities of rigid bodies."""
         if self.rigids:
+            if self.rigid_ledger is not None:
+                self.rigid_ledger.keep_start()
             self.launch(self.k_rigid.kick_rigid, self.rigids)
+            if self.rigid_ledger is not None:
+                self.rigid_ledger.keep_kicked()
 
     def place_points(self) -> None:
         """The collision points of rigid bodies at their poses."""
@@ -141,12 +163,29 @@ class SplitEnd:
         """Positions and poses."""
         self.launch(self.k_split.shift, self.count)
         if self.rigids:
+            if self.rigid_ledger is not None:
+                self.rigid_ledger.keep_pushes()
             self.launch(self.k_rigid.move_rigid, self.rigids)
             self.place_points()
         if self.rigid_contacts is not None:
             self.rigid_contacts.store()
         if self.glued:
             self.launch(self.k_glue.place_glued, self.glued)
+
+    def read_impulses(self) -> None:
+        """Those of rigid bodies, and of pairs."""
+        if self.readings is not None:
+            self.readings.add_rigid()
+            for part in self.parts.values():
+                part.sum_pairs(self.readings.pairs.table)
+
+    def book(self) -> None:
+        """The ledger of this substep."""
+        if self.ledger:
+            self.launch(self.k_split.book, self.count)
+        if self.rigid_ledger is not None and self.rigid_contacts is not None:
+            self.rigid_ledger.book()
+            self.rigid_contacts.book()
 
     def inspect(self) -> None:
         """Whether the rigid bodies are finite and the contact buffers were large enough."""

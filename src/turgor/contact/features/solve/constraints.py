@@ -40,7 +40,7 @@ class ContactConstraints:
     """The contacts of a substep."""
 
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
-        self.kernels = kernels(model.numbers, launch.parallel)
+        self.numbers, self.kernels = model.numbers, kernels(model.numbers, launch.parallel)
         self.count = launch.zeros(1, wp.int32)
         self.capacity = surfaces.point_count + 1024
         self.surface = launch.struct(self.kernels.Faces)
@@ -70,6 +70,10 @@ class ContactConstraints:
             "normal": of(c.normal),
             "depth": of(c.thickness) - of(c.gap),
             "impulse": of(c.impulse),
+            "first_points": c.first.numpy()[:count][active],
+            "first_weights": of(c.first_weight),
+            "second_points": c.second.numpy()[:count][active],
+            "second_weights": of(c.second_weight),
         }
 
 

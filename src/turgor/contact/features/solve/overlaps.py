@@ -66,13 +66,11 @@ class Overlaps:
         self.launch.walk(self.kernels.mark_overlapping)
 
     def judge(self) -> None:
-        """The short way out of each overlap; pairs that are separate leave the list."""
+        """The short way out of each overlap, and whether there is one any more."""
         self.launch(self.kernels.judge_overlaps, self.capacity)
-        self.launch(self.kernels.separate, 1)
-        self.launch(self.kernels.drop_separated, 1)
 
     def separate(self) -> None:
-        """A speed along the way out."""
+        """A speed along the way out; pairs that are apart lose it, and leave the list."""
         self.launch(self.kernels.separate, 1)
 
 
@@ -262,28 +260,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             slowest = real(CREEP) * wp.min(edge_size[ids[0]], edge_size[ids[1]])
             exit_speed[t] = wp.min(wp.max(deepest, slowest) / real(TIME), real(FASTEST))
 
-    @n.kernel(variant)
-    def drop_separated(
-        overlap_count: wp.array(dtype=int),
-        overlap_pairs: wp.array(dtype=wp.vec2i),
-        exit_direction: wp.array(dtype=vec),
-        exit_speed: wp.array(dtype=real),
-        separated: wp.array(dtype=int),
-        all_stale: wp.array(dtype=int),
-    ):
-        """One thread: pairs that are apart leave the list, and their features are looked for."""
-        remaining = int(0)  # noqa: RUF046, UP018
-        for t in range(overlap_count[0]):
-            if separated[t] == 0:
-                overlap_pairs[remaining] = overlap_pairs[t]
-                exit_direction[remaining] = exit_direction[t]
-                exit_speed[remaining] = exit_speed[t]
-                separated[remaining] = 0
-                remaining += 1
-            else:
-                all_stale[0] = 1
-        overlap_count[0] = remaining
-
     @wp.func
     def body_mass(dynamics: Dynamics, r: int, first: int, last: int):
         """(inverse mass, centre of mass, its velocity) of a rigid or soft body; pinned ones have infinite mass."""
@@ -340,8 +316,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         exit_direction: wp.array(dtype=vec),
         exit_speed: wp.array(dtype=real),
         separated: wp.array(dtype=int),
+        all_stale: wp.array(dtype=int),
     ):
         """One thread, as bodies may be in several overlaps: the speed along the way out, or its end."""
+        remaining = int(0)  # noqa: RUF046, UP018
         for t in range(overlap_count[0]):
             a = at(overlap_pairs[t][0])
             b = at(overlap_pairs[t][1])
@@ -369,11 +347,19 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 if other_inverse_mass > real(0.0):
                     dv = -other_inverse_mass * p
                     push_body(dynamics, rb, point_start[b], point_end[b], other_centre, dv, spin, other)
+            if separated[t] == 0:
+                overlap_pairs[remaining] = overlap_pairs[t]
+                exit_direction[remaining] = exit_direction[t]
+                exit_speed[remaining] = exit_speed[t]
+                remaining += 1
+            else:  # their features are looked for
+                separated[t] = 0
+                all_stale[0] = 1
+        overlap_count[0] = remaining
 
     return SimpleNamespace(
         find_overlaps=find_overlaps,
         mark_overlapping=mark_overlapping,
         judge_overlaps=judge_overlaps,
-        drop_separated=drop_separated,
         separate=separate,
     )

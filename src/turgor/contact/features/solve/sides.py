@@ -61,9 +61,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         rigid_spin: wp.array(dtype=spin_type)
         rigid_inverse_mass: wp.array(dtype=real)
         rigid_world_inertia: wp.array(dtype=inertia)  # inverse
-        load: wp.array(
-            dtype=int
-        )  # contacts at each soft vertex by weight, then at each rigid body, in units of 1 / LOAD
+        rigid_driven_impulse: wp.array(dtype=vec)  # on bodies that are moved from outside; empty without a ledger
+        rigid_driven_moment: wp.array(dtype=spin_type)
+        # contacts at each soft vertex by weight, then at each rigid body, in units of 1 / LOAD
+        load: wp.array(dtype=int)
         sums: wp.array(dtype=wp.int64)  # velocity changes of soft vertices, then impulses on rigid bodies (parallel)
         moment_sums: wp.array(dtype=wp.int64)  # angular impulses on rigid bodies (parallel only)
 
@@ -121,6 +122,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             if dynamics.rigid_inverse_mass[rigid] > real(0.0):
                 add_move(dynamics.sums, dynamics.soft_inverse_mass.shape[0] + rigid, p)
                 add_turn(dynamics.moment_sums, rigid, cross(place - dynamics.rigid_x[rigid], p))
+            elif dynamics.rigid_driven_impulse.shape[0] > 0:
+                wp.atomic_add(dynamics.rigid_driven_impulse, rigid, p)
+                wp.atomic_add(dynamics.rigid_driven_moment, rigid, cross(place - dynamics.rigid_x[rigid], p))
 
     else:
 
@@ -139,6 +143,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 dynamics.rigid_angular[rigid] = dynamics.rigid_angular[rigid] + moment
                 turned = turn_by(dynamics.rigid_world_inertia[rigid], moment)
                 dynamics.rigid_spin[rigid] = dynamics.rigid_spin[rigid] + turned
+            elif dynamics.rigid_driven_impulse.shape[0] > 0:
+                wp.atomic_add(dynamics.rigid_driven_impulse, rigid, p)
+                wp.atomic_add(dynamics.rigid_driven_moment, rigid, cross(place - dynamics.rigid_x[rigid], p))
 
     @wp.func
     def load_side(dynamics: Dynamics, rigid: int, ids: wp.vec3i, w: vec):

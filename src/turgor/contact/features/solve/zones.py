@@ -84,7 +84,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     exact = numbers(dim, "double")
     vec_d, spin_d, push = exact.vec, exact.spin, impulse.kernels(exact)
     cross, swing, turn_by, inertia = push.cross, push.swing, push.turn_by, push.inertia
-    Dynamics = sides.kernels(n, parallel).Dynamics
+    Dynamics, moment_of = sides.kernels(n, parallel).Dynamics, impulse.kernels(n).cross
     turns, moments = (1, 1) if dim == 2 else (3, 6)
     terms = 1 + 2 * dim + turns + moments  # of the sums: mass, place, velocity, angular momentum, inertia
 
@@ -483,6 +483,16 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                             out += left * wall_normal[w]
                 zones.velocity[s] = zones.velocity[s] + as_exact(out) / wp.float64(dt[0])
 
+    @wp.func
+    def drive(dynamics: Dynamics, anchor: int, node: int, lost: vec):
+        """What a member loses goes to the body that holds its zone; for the ledger."""
+        body = anchor - dynamics.soft_inverse_mass.shape[0]
+        if anchor != NOBODY and body >= 0 and dynamics.rigid_driven_impulse.shape[0] > 0:
+            p = lost / node_inverse_mass(dynamics, node)
+            wp.atomic_add(dynamics.rigid_driven_impulse, body, p)
+            arm = node_place(dynamics, node) - dynamics.rigid_x[body]
+            wp.atomic_add(dynamics.rigid_driven_moment, body, moment_of(arm, p))
+
     @n.kernel(variant)
     def move_members(
         zones: Zones,
@@ -518,10 +528,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     if not (wp.length_sq(asked) <= leap * leap) and status[0] == FINE:
                         status[0] = NOT_FINITE
                         status[1] = soft_body[node]
+                    drive(dynamics, zones.anchor[s], node, dynamics.point_v[node] - v)
                     dynamics.point_v[node] = v
                     wp.atomic_max(unmade_move, point_body[node], wp.length(h * v - move[node]))
                 else:
                     spin = rounded_spin(zones.spin[s])
+                    drive(dynamics, zones.anchor[s], node, dynamics.rigid_v[r] - v)
                     changed = wp.length(h * (v - dynamics.rigid_v[r]) - rigid_push_move[r])
                     turned = turn_speed(h * (spin - dynamics.rigid_spin[r]) - rigid_push_turn[r])
                     wp.atomic_add(unmade_move, rigid_body[r], changed + turned * rigid_size[r])
