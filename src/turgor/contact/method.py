@@ -54,6 +54,9 @@ class ContactMethod(Protocol):
         """Whether larger buffers would not help: a surface is crumpled beyond contact."""
         return False
 
+    def read_into(self, table: Any) -> None:
+        """Before the frame is recorded: where impulses per pair of bodies are summed (`pair_sums.py`)."""
+
     def sum_pairs(self, table: Any) -> None:
         """Add the impulses of this substep to those of the frame, pair by pair (`contact.pair_sums`)."""
 

@@ -140,6 +140,10 @@ class FeatureContacts(ContactMethod):
         """Whether so much is near so much that a surface is crumpled beyond contact."""
         return int(self.overflow.numpy()[CANDIDATES:].max()) > CRUMPLED * (self.surfaces.point_count + 100)
 
+    def read_into(self, table: Any) -> None:
+        """Sum what the sweep does per pair of bodies too."""
+        self.sweep_stage.table = table
+
     def sum_pairs(self, table: Any) -> None:
         """Add the impulses of this substep to those of the frame."""
         launch = self.constraints.launch

@@ -51,6 +51,8 @@ class SplitEnd:
         if method != "none" and self.count:
             self.place_points()
             self.method = METHODS[method](model, state, scratch, self.surfaces)
+            if self.readings is not None and self.method is not None:
+                self.method.read_into(self.readings.pairs.table)
         self.rigid_contacts: RigidContacts | None = None
         if self.rigids:
             self.rigid_contacts = RigidContacts(model, state, scratch, method != "none", self.parallel)

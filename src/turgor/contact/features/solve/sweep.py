@@ -12,6 +12,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from turgor.contact import pair_sums
 from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.search import motion
 from turgor.contact.features.search.candidates import URGENT
@@ -21,6 +22,7 @@ from turgor.contact.features.solve.impulses import Impulses
 from turgor.contact.features.solve.zones import Zones
 from turgor.contact.geometry import advancement
 from turgor.contact.geometry.advancement import VERTEX_FACE
+from turgor.kernel import structs
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
@@ -46,6 +48,7 @@ class Sweep:
         self.unmade_move = launch.zeros(self.bodies, model.numbers.real)
         known = launch.extended({"rounds": self.rounds, "unmade_move": self.unmade_move})
         self.zones = Zones(model, surfaces, known)
+        self.table = structs.zeros(pair_sums.kernels(model.numbers).Table, 0, launch.device, bodies=0, width=0, bits=0)
         known = self.zones.launch.extended(self)
         self.launch = known.extended({"moves": known.struct(self.kernels.Moves)})
         self.allocate(pairs)
@@ -87,7 +90,7 @@ class Sweep:
     def follow_candidates(self) -> None:
         """Along their movements."""
         self.launch.walk(self.kernels.begin_round)
-        self.launch.walk(self.kernels.follow_candidates)
+        self.launch.walk(self.kernels.follow_candidates, table=self.table)
 
 
 @functools.cache
@@ -102,6 +105,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     load_side, share_of = side.load_side, side.share_of
     inertia, cross, inner, turn_by, can_turn = side.inertia, side.cross, side.inner, side.turn_by, side.can_turn
     contact_point, inertia_of_points, turn_side = side.contact_point, side.inertia_of_points, side.turn_side
+    sums = pair_sums.kernels(n)
+    Table, add_to_pair = sums.Table, sums.add_to_pair
     zone = impact_zones.kernels(n, parallel)
     Zones, enter, join, is_together = zone.Zones, zone.enter, zone.join, zone.is_together
     patience = wp.constant(PATIENCE + 1 if parallel else PATIENCE)  # on a GPU knots are only counted in the first
@@ -211,6 +216,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         rounds: wp.array(dtype=int),
         again: wp.array(dtype=int),
         jammed: wp.array(dtype=int),
+        table: Table,  # of impulses per pair of bodies, for readings; else empty
         stride: int,
     ):
         """One round of impulses or, later, of joining."""
@@ -307,6 +313,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                             p *= share_of(dynamics, both, place, normal, first, w, second, u)
                                     push_side(dynamics, a, p, place, first, w)
                                     push_side(dynamics, b, -p, place, second, u)
+                                    if table.key.shape[0] > 0 and one != two:
+                                        add_to_pair(table, moves.point_body[i], moves.point_body[k], p)
                                     if can_turn(inverse_inertia):
                                         back = -turn_by(inverse_inertia, cross(lever, p))
                                         turn_side(dynamics, first, centre, back)
