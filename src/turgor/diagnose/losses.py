@@ -10,7 +10,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from turgor.forces import wind as wind_law
+from turgor.forces import air
 from turgor.kernel.numbers import Numbers, at
 from turgor.scene.gas import VOLUME_FLOOR
 
@@ -22,7 +22,7 @@ __all__ = ["kernels"]
 def kernels(n: Numbers) -> SimpleNamespace:
     """Launched between the evaluation of the forces and the update."""
     real, vec = n.real, n.vec
-    wind_force = wind_law.kernels(n).wind_force
+    air_force = air.kernels(n).air_force
     floor = wp.constant(real(VOLUME_FLOOR))
 
     @n.kernel(__name__)
@@ -55,20 +55,29 @@ def kernels(n: Numbers) -> SimpleNamespace:
         mass: wp.array(dtype=real),
         inverse_mass: wp.array(dtype=real),
         drag: wp.array(dtype=real),
+        air_share: wp.array(dtype=real),
         wind: wp.array(dtype=vec),
+        air_density: wp.array(dtype=real),
+        drag_coefficient: wp.array(dtype=real),
+        drag_tangential: wp.array(dtype=real),
         wind_drag: wp.array(dtype=real),
         dt: wp.array(dtype=real),
         dissipated: wp.array(dtype=wp.float64),
         work: wp.array(dtype=wp.float64),
     ):
-        """c m v² dt of the drag, and the work of the wind, which counts as a loss where it brakes."""
+        """c m v² dt of the drag, and the work of the air, which counts as a loss where it brakes."""
         i = at(wp.tid())
         b = at(body[i])
         speed = v[i]
         if inverse_mass[i] > real(0.0):
             dissipated[b] += wp.float64(drag[b] * mass[i] * wp.dot(speed, speed) * dt[0])
-            if wind_drag[b] > real(0.0):
-                force = wind_force(wind[at(world[b])] - speed, area[i], wind_drag[b])
+            across = drag_coefficient[b]
+            along = drag_tangential[b]
+            if across + along + wind_drag[b] > real(0.0):
+                w = at(world[b])
+                force = air_force(
+                    wind[w] - speed, area[i], air_share[i], mass[i], air_density[w], across, along, wind_drag[b], dt[0]
+                )
                 power = wp.float64(wp.dot(force, speed) * dt[0])
                 if power > wp.float64(0.0):
                     work[b] += power

@@ -36,6 +36,8 @@ BODY_PARAMETERS = {
     "bending": False,  # N m/rad
     "drag": False,  # 1/s
     "decay": False,  # 1/s, from Martin's velocity damping
+    "drag_coefficient": False,
+    "drag_tangential": False,
     "wind_drag": False,  # N s/m per point
     "friction": False,  # < 0: the wall's own
     "restitution": False,  # < 0: the wall's own
@@ -69,7 +71,9 @@ def _parameters(body: Body, part: Part) -> dict[str, float]:
         "bending": body.bending,
         "drag": body.drag,
         "decay": float(decay_rate(body.velocity_damping, np.array(body.springs.stiffness))),
-        "wind_drag": body.wind_drag,
+        "drag_coefficient": body.air_drag[0],
+        "drag_tangential": body.air_drag[1],
+        "wind_drag": body.wind_drag or 0.0,
         "friction": -1.0 if body.friction is None else body.friction,
         "restitution": -1.0 if body.restitution is None else body.restitution,
         "nRT": 0.0,
@@ -102,7 +106,7 @@ def _parameters(body: Body, part: Part) -> dict[str, float]:
 class Model:
     """The static arrays. `SAVED`: parameters that can be set while a simulation runs."""
 
-    SAVED: tuple[str, ...] = (*BODY_PARAMETERS, "mass", "inverse_mass", "gravity", "wind")
+    SAVED: tuple[str, ...] = (*BODY_PARAMETERS, "mass", "inverse_mass", "gravity", "wind", "air_density")
 
     # Warp arrays of length worlds * bodies, one per entry of BODY_PARAMETERS
     stiffness: Any
@@ -110,6 +114,8 @@ class Model:
     bending: Any
     drag: Any
     decay: Any
+    drag_coefficient: Any
+    drag_tangential: Any
     wind_drag: Any
     friction: Any
     restitution: Any
@@ -149,7 +155,8 @@ class Model:
         self._pressure_options()
         self.gravity = self._per_world(np.array(scene.gravity))
         self.wind = self._per_world(np.array(scene.wind))
-        self.windy = any(body.wind_drag > 0.0 for body in self.bodies)
+        self.air_density = self.real_array(np.full(worlds, scene.air_density))
+        self.feels_air = any(any(body.air_drag) or body.wind_drag for body in self.bodies)
         self.walls = Walls(scene.walls, numbers, device)
 
     # the pieces -----------------------------------------------------------------------------------------------------
@@ -178,6 +185,7 @@ class Model:
         self.body_host = body
         self.mass = self.real_array(np.tile(masses, self.worlds))
         self.inverse_mass = self.real_array(np.tile(np.where(fixed, 0.0, 1.0 / masses), self.worlds))
+        self.air_share = self.real_array(np.tile(self._concatenated("air_share"), self.worlds))
         self.body = self.int_array(self._offset(body, len(self.parts)))
         self.world = self.int_array(np.repeat(np.arange(self.worlds), len(self.parts)))
         # the vertex about which a body's volume is summed

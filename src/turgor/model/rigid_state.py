@@ -23,8 +23,9 @@ class RigidState:
 
     SAVED: tuple[str, ...] = (
         "x", "v", "q", "angular", "spin", "grab_on", "grab_local", "grab_target", "grab_stiffness", "grab_damping",
+        "dissipated", "work",
     )  # fmt: skip
-    CHANGED: tuple[str, ...] = ("x", "v", "q", "angular", "spin")
+    CHANGED: tuple[str, ...] = ("x", "v", "q", "angular", "spin", "dissipated", "work")
 
     def __init__(self, rigids: Rigids, anchor: FloatArray) -> None:
         n = rigids.numbers
@@ -40,6 +41,7 @@ class RigidState:
         self.grab_on = rigids.zeros(wp.int32)  # 1: the body is grabbed
         self.grab_local, self.grab_target = rigids.zeros(n.vec), rigids.zeros(n.vec)  # m: principal frame; from anchor
         self.grab_stiffness, self.grab_damping = rigids.zeros(n.real), rigids.zeros(n.real)  # N/m; N s/m
+        self.dissipated, self.work = rigids.zeros(wp.float64), rigids.zeros(wp.float64)  # J: the ledger
 
 
 class RigidScratch:

@@ -67,8 +67,8 @@ class Scratch:
         self.until_plan = ints(1)  # substeps to the next look at the stability bound
         self.substeps = ints(1)  # done in this frame
         self.spring_bound, self.tension_bound, self.turn_bound = reals(bodies), reals(bodies), reals(bodies)
-        self.gas_bound, self.hinge_bound, self.lightest = reals(bodies), reals(bodies), reals(bodies)
-        self.change_rate, self.flow = reals(bodies), reals(bodies)
+        self.gas_bound, self.hinge_bound, self.air_bound = reals(bodies), reals(bodies), reals(bodies)
+        self.lightest, self.change_rate, self.flow = reals(bodies), reals(bodies), reals(bodies)
         self.hinge_sum = reals(count if len(model.hinges_host) else 0)
         self.step_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s
         self.renew_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s

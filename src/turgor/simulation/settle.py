@@ -51,7 +51,7 @@ def settled_positions(body: SoftBody, glued: npt.NDArray[np.int32]) -> npt.NDArr
     zero = (0.0,) * body.dim
     still = replace(
         body, velocity=zero, spin=0.0 if body.dim == 2 else zero, settled=False, drag=0.0, velocity_damping=None,
-        wind_drag=0.0, springs=Springs(stiffness=body.springs.stiffness),
+        drag_coefficient=0.0, drag_tangential=0.0, wind_drag=None, springs=Springs(stiffness=body.springs.stiffness),
         pins=tuple(np.union1d(body.pinned, glued).tolist()),
     )  # fmt: skip
     scene = Scene(dim=body.dim, gravity=zero, name="settle")

@@ -1,10 +1,10 @@
-"""All forces of a stage, one call per law: springs, faces, bending, wind, volume, gas (with gravity and grab)."""
+"""All forces of a stage, one call per law: springs, faces, bending, air, volume, gas (with gravity and grab)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from turgor.forces import bending, gas, gather, pressure, springs, total, volumes, wind
+from turgor.forces import air, bending, gas, gather, pressure, springs, total, volumes
 from turgor.kernel.launch import Launcher
 from turgor.model.model import BLOCK, Model
 
@@ -19,7 +19,7 @@ class Forces:
         self.count, self.bodies = model.vertices * model.worlds, len(model.parts) * model.worlds
         n = model.numbers
         self.k_springs, self.k_pressure, self.k_gas = springs.kernels(n), pressure.kernels(n), gas.kernels(n)
-        self.k_gather, self.k_wind, self.k_bending = gather.kernels(n), wind.kernels(n), bending.kernels(n)
+        self.k_gather, self.k_air, self.k_bending = gather.kernels(n), air.kernels(n), bending.kernels(n)
         self.k_volumes, self.k_total = volumes.kernels(n), total.kernels(n)
 
     def evaluate(self, x: Any, v: Any, offset: float) -> None:
@@ -30,7 +30,7 @@ class Forces:
             self.add_springs(x, v)
             self.add_faces(x)
         self.add_bending(x)
-        self.add_wind(v)
+        self.add_air(v)
         self.estimate_volumes(x)
         self.update_bodies(x, v, offset)
 
@@ -61,9 +61,9 @@ class Forces:
         if len(self.model.hinges):
             self.launch(self.k_bending.add_bending, len(self.model.hinges), x=x)
 
-    def add_wind(self, v: Any) -> None:
-        if self.model.windy:
-            self.launch(self.k_wind.add_wind, self.count, v=v)
+    def add_air(self, v: Any) -> None:
+        if self.model.feels_air:
+            self.launch(self.k_air.add_air, self.count, v=v)
 
     def estimate_volumes(self, x: Any) -> None:
         """Approximate volumes, for bodies that ask for one."""

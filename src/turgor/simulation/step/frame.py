@@ -313,6 +313,9 @@ class Step:
 
     def losses(self) -> tuple[FloatArray, FloatArray]:
         """(worlds,) J each: dissipated, and work done from outside, since the start."""
-        tables = (array.numpy().reshape(self.model.worlds, -1) for array in (self.state.dissipated, self.state.work))
-        dissipated, work = (table.sum(axis=1) for table in tables)
-        return dissipated, work
+        worlds, owners = self.model.worlds, (self.state, self.state.rigid)
+
+        def total(name: str) -> FloatArray:
+            return np.asarray(sum(getattr(owner, name).numpy().reshape(worlds, -1).sum(axis=1) for owner in owners))
+
+        return total("dissipated"), total("work")

@@ -26,7 +26,7 @@ def stage_times(step: Step) -> dict[str, float]:
         assembly = {"gather": lambda: forces.gather(s.x, s.v)}
     stages = assembly | {
         "bending": lambda: forces.add_bending(s.x),
-        "wind": lambda: forces.add_wind(s.v),
+        "air": lambda: forces.add_air(s.v),
         "volume estimate": lambda: forces.estimate_volumes(s.x),
         "gas": lambda: forces.update_bodies(s.x, s.v, 0.0),
         "walls": lambda: step.move_walls(1.0),

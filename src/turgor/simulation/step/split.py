@@ -16,7 +16,7 @@ from turgor.model.model import Model
 from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
-from turgor.rigid import glue, integrate
+from turgor.rigid import air, glue, integrate
 from turgor.solvers import plan, split
 from turgor.solvers.schemes import Scheme
 
@@ -42,6 +42,7 @@ class SplitEnd:
         self.count, self.rigids, self.glued = model.vertices * model.worlds, model.rigids.total, model.glue.count
         self.k_split = split.kernels(n, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
         self.k_rigid, self.k_glue, self.k_plan = integrate.kernels(n), glue.kernels(n), plan.kernels(n)
+        self.k_air = air.kernels(n, ledger)
         self.surfaces = Surfaces(model)
         self.whole = wp.ones(self.count, dtype=n.real, device=model.device)  # without a method, nothing is cut
         self.method: ContactMethod | None = None
@@ -113,6 +114,8 @@ class SplitEnd:
     def kick_rigid(self) -> None:
         """New velocities of rigid bodies."""
         if self.rigids:
+            if self.model.rigids.feels_air:
+                self.launch(self.k_air.add_air, self.rigids)
             self.launch(self.k_rigid.kick_rigid, self.rigids)
 
     def place_points(self) -> None:
