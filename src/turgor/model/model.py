@@ -253,19 +253,19 @@ class Model:
             setattr(self, name, self.int_array(values) if whole else self.real_array(values))
 
     def _volume_probes(self) -> None:
-        """Which (body, probe) pairs the Monte Carlo and subdivision volumes need."""
-        owners: list[int] = []
-        indices: list[int] = []
-        for b, body in enumerate(self.bodies):
-            if isinstance(body, SoftBody) and body.volume in ("monte-carlo", "subdivision"):
-                columns = body.sample_count ** (self.numbers.dim - 1)
-                count = body.sample_count if body.volume == "monte-carlo" else columns
-                owners.extend([b] * count)
-                indices.extend(range(count))
-        self.volumes_estimated = any(isinstance(body, SoftBody) and body.volume != "exact" for body in self.bodies)
-        self.probes = len(owners) * self.worlds
-        self.probe_body = self.int_array(self._offset(np.array(owners, np.int32), len(self.parts)))
-        self.probe_index = self.int_array(np.tile(np.array(indices, np.int32), self.worlds))
+        """Which bodies measure their volume by an approximation, and the random points of those that use them."""
+        soft = [body if isinstance(body, SoftBody) else None for body in self.bodies]
+        counts = [body.sample_count if body and body.volume == "monte-carlo" else 0 for body in soft]
+        self.volumes_estimated = any(body and body.volume != "exact" for body in soft)
+        self.probes = sum(counts) * self.worlds
+        self.faces_probed = any(body and body.volume in ("monte-carlo", "subdivision") for body in soft)
+        self.probe_body = self.int_array(self._offset(np.repeat(np.arange(len(counts)), counts), len(self.parts)))
+        starts = np.cumsum([0, *counts])
+        self.probe_start = self.int_array(self._offset(starts[:-1], int(starts[-1])))
+        # as `method`, but only where the pressure depends on the volume: what a substep has to measure
+        pressing = [VOLUMES.index(b.volume) if b and b.gas is not None and not b.gas.held else 0 for b in soft]
+        self.volumes_press = any(pressing)
+        self.pressing_method = self.int_array(np.tile(np.array(pressing, np.int32), self.worlds))
 
     def _pressure_options(self) -> None:
         """Per vertex: C7's averaged normals, B4's factor (springs at the vertex / average springs per vertex)."""

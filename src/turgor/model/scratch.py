@@ -55,6 +55,8 @@ class Scratch:
         size = bodies if model.volumes_estimated else 0
         self.bound_low, self.bound_high = vectors(size), vectors(size)
         self.bound_reach, self.probes_inside = reals(size), reals(size)
+        self.probe_point, self.probe_winding = vectors(model.probes), ints(model.probes)
+        self.exact_volume = reals(bodies)  # m³, whatever the body's own method says
 
         # the plan of a frame
         self.dt = reals(1)  # s

@@ -22,8 +22,11 @@ class Forces:
         self.k_gather, self.k_air, self.k_bending = gather.kernels(n), air.kernels(n), bending.kernels(n)
         self.k_volumes, self.k_total = volumes.kernels(n), total.kernels(n)
 
-    def evaluate(self, x: Any, v: Any, offset: float) -> None:
-        """Spring, face and hinge forces in f and area, pressure per body in push; offset: time in substeps."""
+    def evaluate(self, x: Any, v: Any, offset: float, looking: bool = False) -> None:
+        """Spring, face and hinge forces in f and area, pressure per body in push; offset: time in substeps.
+
+        looking: volumes that are only looked at are measured too.
+        """
         if self.gathers:
             self.gather(x, v)
         else:
@@ -31,8 +34,9 @@ class Forces:
             self.add_faces(x)
         self.add_bending(x)
         self.add_air(v)
-        self.estimate_volumes(x)
-        self.update_bodies(x, v, offset)
+        method = self.model.method if looking else self.model.pressing_method
+        self.estimate_volumes(x, method)
+        self.update_bodies(x, v, offset, method)
 
     def measure(self, x: Any, v: Any) -> None:
         """Areas, volumes and pressures only."""
@@ -40,8 +44,8 @@ class Forces:
             self.gather(x, v)
         else:
             self.add_faces(x)
-        self.estimate_volumes(x)
-        self.update_bodies(x, v, 0.0)
+        self.estimate_volumes(x, self.model.pressing_method)
+        self.update_bodies(x, v, 0.0, self.model.pressing_method)
 
     def add_springs(self, x: Any, v: Any) -> None:
         self.launch(self.k_springs.add_springs, len(self.model.springs), x=x, v=v)
@@ -65,23 +69,27 @@ class Forces:
         if self.model.feels_air:
             self.launch(self.k_air.add_air, self.count, v=v)
 
-    def estimate_volumes(self, x: Any) -> None:
-        """Approximate volumes, for bodies that ask for one."""
+    def estimate_volumes(self, x: Any, method: Any) -> None:
+        """Approximate volumes, for bodies that ask for one; method: per body, `Model.method` or `pressing_method`."""
         m, k = self.model, self.k_volumes
-        if not m.volumes_estimated:
+        if not (m.volumes_estimated if method is m.method else m.volumes_press):
             return
         self.launch(k.reset_bounds, self.bodies)
-        self.launch(k.find_bounds, self.count, x=x)
-        self.launch(k.find_reach, self.count, x=x)
+        self.launch(k.find_bounds, self.count, x=x, method=method)
+        self.launch(k.find_reach, self.count, x=x, method=method)
         if m.probes:
-            self.launch(k.probe_inside, m.probes, x=x)
-        self.launch(k.estimate_volume, self.bodies)
+            self.launch(k.place_probes, m.probes)
+        if m.faces_probed:
+            self.launch(k.cross_faces, len(m.faces), x=x, method=method)
+        if m.probes:
+            self.launch(k.count_probes, m.probes)
+        self.launch(k.estimate_volume, self.bodies, method=method)
 
-    def update_bodies(self, x: Any, v: Any, offset: float) -> None:
+    def update_bodies(self, x: Any, v: Any, offset: float, method: Any) -> None:
         """Volume -> pressure; gravity and grab of each body."""
         if self.gathers:
             block = BLOCK if self.model.chunks > 32 * self.bodies else 32
-            self.launch.blocks(self.k_gather.collect_bodies, self.bodies, block, x=x, v=v, offset=offset)
+            self.launch.blocks(self.k_gather.collect_bodies, self.bodies, block, x=x, v=v, offset=offset, method=method)
         else:
             self.launch(self.k_gas.update_bodies, self.bodies, x=x, v=v, offset=offset)
 

@@ -306,7 +306,7 @@ class Step:
         s = self.state
         out = wp.zeros_like(s.x)
         with ONE_AT_A_TIME:
-            self.forces.evaluate(s.x, s.v, 0.0)
+            self.forces.evaluate(s.x, s.v, 0.0, looking=True)
             self.forces.reshape_areas(s.x)
             self.forces.add_up(out)
         return out
