@@ -14,6 +14,7 @@ import numpy.typing as npt
 import warp as wp
 
 from turgor.kernel.numbers import Numbers
+from turgor.model.energy_scale import energy_scale
 from turgor.model.glue import Glue
 from turgor.model.parts import Part, build_part
 from turgor.model.rigids import Rigids
@@ -266,6 +267,14 @@ class Model:
         pressing = [VOLUMES.index(b.volume) if b and b.gas is not None and not b.gas.held else 0 for b in soft]
         self.volumes_press = any(pressing)
         self.pressing_method = self.int_array(np.tile(np.array(pressing, np.int32), self.worlds))
+        self.shape_volume = self.real_array(np.tile([b.shape.volume if b else 1.0 for b in soft], self.worlds))
+        # whose pressure does work that no energy has (forces/nonconservative.py)
+        reshaped = [b is not None and (b.pressure_scaling or b.pressure_force != "gradient") for b in soft]
+        unbalanced = np.array(pressing, bool) | np.array(reshaped, bool)
+        self.may_run_away = bool(unbalanced.any())
+        self.unbalanced = self.int_array(np.tile(unbalanced, self.worlds))
+        scale = energy_scale(self.scene) if self.may_run_away else 0.0
+        self.energy_scale = self.real_array(np.full(len(soft) * self.worlds, scale))  # J
 
     def _pressure_options(self) -> None:
         """Per vertex: C7's averaged normals, B4's factor (springs at the vertex / average springs per vertex)."""

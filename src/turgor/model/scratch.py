@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import warp as wp
 
 from turgor.model.model import Model
@@ -57,6 +58,12 @@ class Scratch:
         self.bound_reach, self.probes_inside = reals(size), reals(size)
         self.probe_point, self.probe_winding = vectors(model.probes), ints(model.probes)
         self.exact_volume = reals(bodies)  # m³, whatever the body's own method says
+
+        # energy out of nothing (forces/nonconservative.py): m³, Pa; J made, and in motion
+        self.volume_before, self.excess_before = model.real_array([np.nan] * bodies), reals(bodies)
+        self.made, self.motion, self.moved, self.available = (
+            wp.zeros(bodies, dtype=wp.float64, device=device) for _ in range(4)
+        )
 
         # the plan of a frame
         self.dt = reals(1)  # s

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from turgor.forces import air, bending, gas, gather, pressure, springs, total, volumes
+from turgor.forces import air, bending, gas, gather, nonconservative, pressure, springs, total, volumes
 from turgor.kernel.launch import Launcher
 from turgor.model.model import BLOCK, Model
 
@@ -20,6 +20,7 @@ class Forces:
         n = model.numbers
         self.k_springs, self.k_pressure, self.k_gas = springs.kernels(n), pressure.kernels(n), gas.kernels(n)
         self.k_gather, self.k_air, self.k_bending = gather.kernels(n), air.kernels(n), bending.kernels(n)
+        self.k_nonconservative = nonconservative.kernels(n)
         self.k_volumes, self.k_total = volumes.kernels(n), total.kernels(n)
 
     def evaluate(self, x: Any, v: Any, offset: float, looking: bool = False) -> None:
@@ -56,10 +57,21 @@ class Forces:
     def gather(self, x: Any, v: Any) -> None:
         self.launch.blocks(self.k_gather.gather_forces, self.model.chunks, self.model.block_size, x=x, v=v)
 
-    def reshape_areas(self, x: Any) -> None:
-        """The papers' alternatives to the volume gradient."""
+    def reshape_areas(self, x: Any, v: Any, booking: bool = False) -> None:
+        """The papers' alternatives to the volume gradient; booking: sum up what they do besides."""
         if self.model.pressure_reshaped:
-            self.launch(self.k_pressure.reshape_areas, self.count, x=x)
+            self.launch(self.k_pressure.reshape_areas, self.count, x=x, v=v, booking=int(booking))
+
+    def book_volumes(self) -> None:
+        """What approximate volumes do besides the work of the gas."""
+        if self.model.volumes_press:
+            self.launch(self.k_nonconservative.book_volume, self.bodies)
+
+    def find_runaways(self) -> None:
+        """Whether a body has been given absurd energy by a pressure law that is not conservative."""
+        if self.model.may_run_away:
+            self.launch(self.k_nonconservative.sum_motion, self.count)
+            self.launch(self.k_nonconservative.judge, self.bodies)
 
     def add_bending(self, x: Any) -> None:
         if len(self.model.hinges):

@@ -179,6 +179,9 @@ class Step:
     def changed(self, moved: bool = True) -> None:
         """Parameters, velocities or (`moved`) positions were set: what was measured or listed is out of date."""
         self.fresh = False
+        if moved and self.model.may_run_away:
+            self.scratch.volume_before.fill_(np.nan)
+            self.scratch.made.zero_()
         if moved and self.split is not None and self.split.method is not None:
             self.split.method.forget()
 
@@ -226,7 +229,8 @@ class Step:
             self.forces.evaluate(x, v, offset)
             if number == 0:
                 self.keep_ledger()
-            self.forces.reshape_areas(x)
+                self.forces.book_volumes()
+            self.forces.reshape_areas(x, v, booking=number == 0)
             if number < len(scheme.reach):
                 offset = scheme.reach[number]
                 self.begin_stage(number, weight, offset)
@@ -295,6 +299,7 @@ class Step:
         self.launch(self.k_plan.inspect, max(self.count, 1), frame_time=self.frame_time)
         if self.split is not None:
             self.split.inspect()
+        self.forces.find_runaways()
         self.launch(self.k_plan.end_frame, 1)
         wp.capture_if(self.scratch.failed, on_true=self._rollback.go_back)
         self.move_walls(0.0)
@@ -307,7 +312,7 @@ class Step:
         out = wp.zeros_like(s.x)
         with ONE_AT_A_TIME:
             self.forces.evaluate(s.x, s.v, 0.0, looking=True)
-            self.forces.reshape_areas(s.x)
+            self.forces.reshape_areas(s.x, s.v)
             self.forces.add_up(out)
         return out
 
