@@ -29,7 +29,6 @@ __all__ = ["MADE", "kernels"]
 LIMIT = 10.0  # of the energy that there is
 MADE = 0.5  # of the kinetic energy: most of it
 EXPANSION = 5.0  # ln of the largest expansion into a vacuum, 150 times
-STRETCH = 10.0  # times its volume that a body can grow against a pump which holds the pressure
 
 
 @functools.cache
@@ -80,11 +79,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
             wp.atomic_add(motion, b, wp.float64(real(0.5) * mass[i] * wp.dot(v[i], v[i])))
 
     @wp.func
-    def gas_can_do(nRT: real, ambient: real, rest_volume: real, held: int) -> real:
-        """J: work of an isothermal gas, which does more than any other, until its pressure is that outside."""
+    def gas_can_do(nRT: real, ambient: real, volume: real, rest_volume: real, held: int) -> real:
+        """J: work of an isothermal gas, which does more than any other, until its pressure is that outside.
+
+        A pump that holds the pressure has done its work to this volume.
+        """
         gauge = nRT / rest_volume - ambient
         if held != 0:
-            return real(STRETCH) * wp.abs(gauge) * rest_volume
+            return wp.abs(gauge) * (wp.abs(volume) + rest_volume)
         if nRT <= nought:
             return ambient * rest_volume
         if ambient <= nought:
@@ -97,6 +99,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         energy_scale: wp.array(dtype=real),
         nRT: wp.array(dtype=real),
         ambient: wp.array(dtype=real),
+        volume: wp.array(dtype=real),
         rest_volume: wp.array(dtype=real),
         held: wp.array(dtype=int),
         made: wp.array(dtype=wp.float64),
@@ -108,7 +111,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """Mark the frame as failed if a body has run away; `moved` and `available` are for the message."""
         b = wp.tid()
         if unbalanced[b] != 0:
-            there = energy_scale[b] + gas_can_do(nRT[b], ambient[b], rest_volume[b], held[b])
+            there = energy_scale[b] + gas_can_do(nRT[b], ambient[b], volume[b], rest_volume[b], held[b])
             available[b] = wp.float64(there)
             moved[b] = motion[b]
             much = motion[b] > wp.float64(LIMIT) * available[b] and made[b] > wp.float64(MADE) * motion[b]

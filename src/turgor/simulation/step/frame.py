@@ -277,10 +277,18 @@ class Step:
 
     def plan(self) -> None:
         """The length of the next substeps: fixed, or from the stability bound at the present state."""
-        m, s, k, c = self.model, self.state, self.k_stability, self.scheme
         if self.fixed is not None:
             self.launch(self.k_plan.plan_fixed, 1, frame_time=self.frame_time, count=self.fixed)
             return
+        self.bound()
+        self.launch.blocks(
+            self.k_plan.plan_substeps, 1, BLOCK,
+            frame_time=self.frame_time, max_substeps=self.max_substeps, multiple=self.unroll,
+        )  # fmt: skip
+
+    def bound(self) -> None:
+        """The longest stable step of each body at the present state."""
+        m, s, k, c = self.model, self.state, self.k_stability, self.scheme
         self.forces.measure(s.x, s.v)
         if len(m.hinges):
             self.launch(k.bound_hinges, len(m.hinges))
@@ -289,10 +297,6 @@ class Step:
         )
         limits = wp.vec4f(c.imaginary, c.real, float(c.growth_power), c.growth_divisor)
         self.launch(k.bound_step, self.bodies, limits=limits)
-        self.launch.blocks(
-            self.k_plan.plan_substeps, 1, BLOCK,
-            frame_time=self.frame_time, max_substeps=self.max_substeps, multiple=self.unroll,
-        )  # fmt: skip
 
     def inspect(self) -> None:
         """Whether all is finite and all buffers were large enough; if not, the frame is undone."""
