@@ -1,7 +1,7 @@
 """Lesson 9: cloth and wind. The same springs without gas, and a force on every point that the air passes.
 
 The air moves past a cloth with u = wind - velocity, and pushes it by ½ ρ A |u| (C u across + c u along it): mostly
-across. So a sheet that falls flat in still air goes faster and faster until the air carries it, at v² = 2 m g / (ρ C A).
+across. So a sheet that falls flat in still air goes faster until the air carries it, at v² = 2 m g / (ρ C A).
 A flag at a mast hangs down when it is calm; the stronger the wind, the higher it flies.
 Try: a heavier flag (mass=1.0), wind across it (0, 10, 0), or a gust: set sim.wind while it runs.
 """

@@ -1,4 +1,4 @@
-"""The air: force per area by density and drag coefficient, the same for any mesh; it takes energy and never gives it."""
+"""The air: force per area by density and drag coefficient, the same for any mesh; at rest it only takes energy."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ LAWS = {
     ("name", "law"), [(name, law) for name in ("star", "box") for law in LAWS if (name, law) != ("star", "scaled")]
 )  # in 2D every vertex has two springs, and scaling by their number does nothing
 def test_what_they_make_is_what_energy_has_grown_by(name, law, assembly):
-    """Without damping, kinetic + elastic + gas energy of the exact volume grows by it, but for the integrator's swing."""
+    """Undamped: kinetic + elastic + gas energy of the exact volume grow by it, but for the integrator's swing."""
     shape = shape_of(name)
     gas = Gas.at(gauge=60.0, ambient=200.0)
     sim, _ = make(shape, gas=gas, stiffness=300.0, substeps=200, assembly=assembly, **LAWS[law])
@@ -100,7 +100,7 @@ def test_fast_and_strong_bodies_are_no_runaways(case):
 
 
 def test_walls_and_driven_bodies_may_do_any_work():
-    """A ball between a fast kinematic hammer and the ground, and one set in motion by hand, far beyond the scene's own."""
+    """A ball hit by a fast kinematic hammer, and then set in motion by hand, far beyond the scene's own energy."""
     scene = turgor.Scene()
     scene.add_ground()
     scene.add_plane(point=(-9, 0, 0), normal=(1, 0, 0), velocity=(4.0, 0, 0))

@@ -1,7 +1,8 @@
 """Energy out of nothing: the work of pressure laws that no potential energy has, and when it has run away.
 
-The exact law pushes with the pressure p(V) along dV/dx, so its work is what the gas loses. An approximate volume V' gives
-p(V') along dV/dx, and the papers' alternatives to dV/dx push along other directions: along a closed path both do work.
+The exact law pushes with the pressure p(V) along dV/dx, so its work is what the gas loses. An approximate volume V'
+gives p(V') along dV/dx, and the papers' alternatives to dV/dx push in other directions: along a closed path both do
+work.
 What they make is the difference to the exact law,
 
     sum over substeps of (p(V') - p(V)) dV  +  p(V') (area' - area)·v dt,

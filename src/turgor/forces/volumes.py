@@ -1,7 +1,7 @@
 """Approximate volumes beside the exact one: bounding box, ball, ellipsoid (C2), Monte Carlo, subdivision (C9).
 
-Each estimate replaces the exact sum in `volume_sum` before the gas law is applied. Bodies whose pressure does not depend
-on it are not measured in a substep (`Model.pressing_method`), only when somebody looks.
+Each estimate replaces the exact sum in `volume_sum` before the gas law is applied. Bodies whose pressure does not
+depend on it are not measured in a substep (`Model.pressing_method`), only when somebody looks.
 """
 
 import functools

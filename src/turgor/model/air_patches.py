@@ -1,4 +1,4 @@
-"""The surface of a rigid body as the air meets it: points with normals and areas, a quadrature of the collision surface.
+"""The collision surface of a rigid body as the air meets it: points with normals and areas, a quadrature.
 
 Faces have the quadrature that is exact for polynomials of degree 2 (the force of the air is linear in the velocity of a
 point, times its speed, and a moment has another arm): the midpoints of a triangle's edges, Gauss's two points of a

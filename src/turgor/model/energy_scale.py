@@ -1,4 +1,4 @@
-"""How much energy there is in a scene, in round numbers: of the motion it starts with, heights, wind and moving walls."""
+"""How much energy a scene has to give, in round numbers: of its motion at the start, heights, wind, moving walls."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from turgor.scene.data import Body
+from turgor.scene.rigid import RigidBody
 from turgor.scene.scene import Scene
 
 __all__ = ["energy_scale"]
@@ -14,7 +16,7 @@ __all__ = ["energy_scale"]
 
 def energy_scale(scene: Scene) -> float:
     """J, of everything together: ½ m v² with the fastest thing around, and m g times the extent of the scene."""
-    bodies = [*scene.bodies, *scene.rigid_bodies]
+    bodies: list[Body | RigidBody] = [*scene.bodies, *scene.rigid_bodies]
     places = [np.zeros((1, scene.dim)), *(body.positions for body in bodies)]
     places += [np.array([wall.point]) for wall in scene.planes]
     points = np.concatenate([*places, *(_corners(box) for box in scene.containers)])

@@ -94,7 +94,7 @@ def _air_share(body: Body, points: FloatArray, masses: FloatArray) -> FloatArray
         return np.full(len(points), 0.5)
     areas = _areas(body, points)
     shares = masses / masses.sum() * areas.sum()
-    return np.divide(shares, areas, out=np.zeros_like(areas), where=areas > 0.0)
+    return np.asarray(np.divide(shares, areas, out=np.zeros_like(areas), where=areas > 0.0))
 
 
 def _velocities(body: Body, points: FloatArray, masses: FloatArray) -> FloatArray:

@@ -7,8 +7,8 @@ D = sum of w Jᵀ K J and M the mass and inertia, a substep h is one of Newton's
     (M + 2 h D) ds = h (other forces + air at the start),
 
 as the air's force grows with the square of a speed: 2 D is its derivative along the flow, and more than that across it.
-A body at its terminal velocity stays there. In still air without other forces s becomes (M + 2 h D)⁻¹ (M + h D) s, which
-is between half of it and all of it: however light the body, the air neither reverses a motion nor feeds energy in.
+A body at its terminal velocity stays there. In still air without other forces s becomes (M + 2 h D)⁻¹ (M + h D) s,
+between half of it and all of it: however light the body, the air neither reverses a motion nor feeds energy in.
 Solved in double precision, in 2D too in three dimensions: motion in the plane and out of it do not mix.
 """
 

@@ -205,7 +205,9 @@ class Body(Placed):
     bending: Annotated[float, "N m/rad", "about the edge of two faces; 2D: between two edges"] = 0.0
     friction: Annotated[float | None, "", "Coulomb coefficient; None: the other's own"] = None
     restitution: Annotated[float | None, "", "0..1; None: the other's own"] = None
-    drag_coefficient: Annotated[float, "", "C of the air's 1/2 density C area |u| u, u = wind - v, across the surface"] = 0.0
+    drag_coefficient: Annotated[
+        float, "", "C of the air's 1/2 density C area |u| u, u = wind - v, across the surface"
+    ] = 0.0
     drag_tangential: Annotated[float, "", "the same along the surface: friction of the air"] = 0.0
     wind_drag: Annotated[float | None, "N s/m", "Matyka 2007's law instead, per point: factor of (u.n) n"] = None
     skin: Annotated[float | None, "m", "half thickness in contact; None: 5 % of the mean edge length"] = None
@@ -337,7 +339,9 @@ class Cloth(Body):
     """A sheet of point masses and springs. 3D only."""
 
     mass: Annotated[float, "kg", "of the whole cloth"] = 0.2
-    drag_coefficient: Annotated[float, "", "C of the air's 1/2 density C area |u| u, u = wind - v, across the surface"] = 1.2
+    drag_coefficient: Annotated[
+        float, "", "C of the air's 1/2 density C area |u| u, u = wind - v, across the surface"
+    ] = 1.2
     drag_tangential: Annotated[float, "", "the same along the surface: friction of the air"] = 0.02
     texture: Annotated[str | None, "", "image file drawn on it"] = None
 

@@ -37,7 +37,9 @@ class RigidBody(Placed):
     collider: Annotated[str, "", '"hull", "sphere", "capsule", "mesh"; "auto": the exact one, or the hull'] = "auto"
     friction: Annotated[float | None, "", "Coulomb coefficient; None: the other's own"] = 0.5
     restitution: Annotated[float | None, "", "0..1; None: the other's own"] = 0.1
-    drag_coefficient: Annotated[float, "", "C of the air's 1/2 density C area |u| u, u = wind - v, across the surface"] = 0.0
+    drag_coefficient: Annotated[
+        float, "", "C of the air's 1/2 density C area |u| u, u = wind - v, across the surface"
+    ] = 0.0
     drag_tangential: Annotated[float, "", "the same along the surface: friction of the air"] = 0.0
     skin: Annotated[float | None, "m", "half thickness in contact with soft bodies; None: 1 % of its extent"] = None
     color: Annotated[Color | None, "", 'red, green, blue in 0..1, or "#rrggbb"; None: a viewer chooses'] = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from turgor.errors import SceneError, did_you_mean
 from turgor.files import replacing
-from turgor.scene import attachments, toml
+from turgor.scene import attachments, toml, validate
 from turgor.scene.attachments import Attachment
 from turgor.scene.data import Body, Cloth, Placed, SoftBody
 from turgor.scene.described import options_of
@@ -32,7 +32,6 @@ from turgor.scene.validate import (
     check_keys,
     context,
     instance,
-    number,
     text,
     vector,
 )
@@ -115,7 +114,7 @@ class Scene:
             elif key in ("gravity", "wind"):
                 value = vector(key, value, self.dim)
             elif key == "air_density":
-                value = number(key, value, low=0.0)
+                value = validate.number(key, value, low=0.0)
             elif key in ("name", "description"):
                 value = text(key, value)
             elif key == "simulation":

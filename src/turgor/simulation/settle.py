@@ -93,7 +93,9 @@ def _relaxed(sim: Simulation, body: SoftBody, report: Callable[[str], None]) -> 
             report(f"step {step:,} of at most {most:,}, largest force {force / limit:.3g} times the tolerance")
         relaxation.run(ROUND)
     raise UnstableError(
-        _no_equilibrium(body, f"still had {force / limit:.2g} times the allowed force after {most:,} steps of relaxation")
+        _no_equilibrium(
+            body, f"still had {force / limit:.2g} times the allowed force after {most:,} steps of relaxation"
+        )
     )
 
 

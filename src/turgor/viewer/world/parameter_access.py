@@ -112,7 +112,7 @@ def scene(world: World, name: str) -> bool:
 
 def windy(world: World, name: str) -> bool:
     soft, rigid = world.scene.bodies, world.scene.rigid_bodies
-    return any(any(body.air_drag) for body in (*soft, *rigid)) or any(body.wind_drag for body in soft)
+    return any(any(body.air_drag) or body.wind_drag for body in soft) or any(any(body.air_drag) for body in rigid)
 
 
 def turns(world: World, name: str) -> bool:
