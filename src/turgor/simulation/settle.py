@@ -24,7 +24,7 @@ __all__ = ["settle", "settled_positions"]
 
 FloatArray = npt.NDArray[np.float64]
 
-STEPS, STEPS_PER_EDGE = 6000, 100  # at most: in all, and per edge across the body, as waves have to cross it
+STEPS, STEPS_PER_EDGE = 20_000, 200  # at most: in all, and per edge across the body, as waves have to cross it
 TOLERANCE = 1e-5  # of the largest force on a vertex at the start
 ROUND_OFF = 1e-10  # of the force of a spring or of the gas at a vertex: a body at rest already has only round-off
 ROUND = 10  # steps between two looks: at the forces, and at the longest stable step, which follows the shape
@@ -77,13 +77,13 @@ def _relaxed(sim: Simulation, body: SoftBody, report: Callable[[str], None]) -> 
     """(vertices, dim) m, in the order of the shape: where all forces are below the tolerance."""
     relaxation = Relaxation(sim.engine, FURTHEST * _mean_edge(body))
     least = ROUND_OFF * _rough_force(body, float(sim[body.name].pressure))
-    limit = max(TOLERANCE * relaxation.largest_force(), least)
+    force = relaxation.largest_force()
+    limit = max(TOLERANCE * force, least)
     far = FAR * float(np.linalg.norm(np.ptp(body.shape.vertices, axis=0)))
     most = max(STEPS, STEPS_PER_EDGE * round(len(body.shape.vertices) ** (1.0 / (body.dim - 1))))
     shown = time.perf_counter()
     for step in range(0, most, ROUND):
-        force = relaxation.largest_force()
-        if force <= limit:
+        if force <= limit and relaxation.largest_force() <= limit:
             log.debug("settled %r in %d steps", body.name, step)
             return sim[body.name].positions
         if not (np.isfinite(force) and float(np.abs(sim[body.name].positions).max()) < far):
@@ -91,7 +91,7 @@ def _relaxed(sim: Simulation, body: SoftBody, report: Callable[[str], None]) -> 
         if time.perf_counter() - shown > SHOW:
             shown = time.perf_counter()
             report(f"step {step:,} of at most {most:,}, largest force {force / limit:.3g} times the tolerance")
-        relaxation.run(ROUND)
+        force = relaxation.run(ROUND)
     raise UnstableError(
         _no_equilibrium(
             body, f"still had {force / limit:.2g} times the allowed force after {most:,} steps of relaxation"
@@ -100,7 +100,8 @@ def _relaxed(sim: Simulation, body: SoftBody, report: Callable[[str], None]) -> 
 
 
 def _no_equilibrium(body: SoftBody, what: str) -> str:
-    estimate = "" if body.volume == "exact" else f", or use volume = 'exact' instead of {body.volume!r}"
+    known = body.volume == "exact" or (body.gas is not None and body.gas.held)
+    estimate = "" if known else f", or use volume = 'exact' instead of {body.volume!r}"
     return (
         f"body {body.name!r} found no equilibrium of springs and gas before the start (settled = true): it {what}; its "
         f"springs may be too soft for its pressure: leave settled out, raise springs.stiffness, or lower the gas "

@@ -12,7 +12,7 @@ import warp as wp
 
 from turgor.kernel.numbers import Numbers, at
 
-__all__ = ["ALPHA", "kernels"]
+__all__ = ["ALPHA", "LARGEST", "kernels"]
 
 ALPHA, SHRINK, DELAY = 0.1, 0.99, 5.0  # FIRE's own constants
 

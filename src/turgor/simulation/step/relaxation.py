@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,14 @@ class Relaxation:
         self.fire = wp.array([relax.ALPHA, 0.0, 0.0, 0.0, 0.0], dtype=wp.float64, device=model.device)
         self.dt = model.real_array([0.0])
         self.launch = step.launch.extended()
-        with ONE_AT_A_TIME, wp.ScopedCapture(device=model.device) as capture:
-            self._one()
-        self._graph: Any = capture.graph
+        self._one, self._bound = self._recorded(self._relax), self._recorded(step.bound)
 
-    def _one(self) -> None:
+    def _recorded(self, launches: Callable[[], None]) -> Any:
+        with ONE_AT_A_TIME, wp.ScopedCapture(device=self.step.device) as capture:
+            launches()
+        return capture.graph
+
+    def _relax(self) -> None:
         step, s, k = self.step, self.step.state, self.kernels
         given = {"force": self.force, "v": self.v}
         step.forces.evaluate(s.x, s.v, 0.0)
@@ -44,14 +48,15 @@ class Relaxation:
         self.launch(k.decide, 1, sums=self.sums, largest=self.largest, fire=self.fire)
         self.launch(k.relax, step.count, **given, fire=self.fire, dt=self.dt, furthest=self.furthest)
 
-    def run(self, steps: int) -> None:
-        """Some steps, with the step length that suits the present state."""
+    def run(self, steps: int) -> float:
+        """Some steps, as long as suits the present state. N: the largest force before the last of them."""
         with ONE_AT_A_TIME:
-            self.step.bound()
+            wp.capture_launch(self._bound)
             self.dt.fill_(STEP * float(self.step.scratch.step_bound.numpy().min()))
             for _ in range(steps):
-                wp.capture_launch(self._graph)
+                wp.capture_launch(self._one)
         self.step.changed()
+        return math.sqrt(float(self.fire.numpy()[relax.LARGEST]))
 
     def largest_force(self) -> float:
         """N, on a point that is free to move, at the present state."""
