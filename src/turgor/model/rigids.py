@@ -47,6 +47,19 @@ class Collider:
     skin: float  # m
 
 
+class AirSurface:
+    """The patches of all bodies; worlds share them."""
+
+    def __init__(self, rigids: Rigids, patches: Sequence[Patches]) -> None:
+        ends = np.cumsum([0, *(len(patch.areas) for patch in patches)])
+        self.start, self.end = rigids.ints(ends[:-1]), rigids.ints(ends[1:])  # of each body in each world
+        none, vec = np.zeros((0, rigids.numbers.dim)), rigids.numbers.vec
+        self.point = rigids.array(np.concatenate([none, *(patch.points for patch in patches)]), vec)
+        self.normal = rigids.array(np.concatenate([none, *(patch.normals for patch in patches)]), vec)
+        areas = np.concatenate([np.zeros(0), *(patch.areas for patch in patches)])
+        self.area = rigids.array(areas, rigids.numbers.real)
+
+
 class Rigids:
     """The rigid bodies of all worlds. `SAVED`: parameters that can be set while a simulation runs."""
 
@@ -90,13 +103,7 @@ class Rigids:
             _patches(body, collider, points)
             for body, collider, points in zip(self.bodies, self.collision, self.shape_points, strict=True)
         ]
-        ends = np.cumsum([0, *(len(patch.areas) for patch in patches)])
-        self.patch_start, self.patch_end = self.ints(ends[:-1]), self.ints(ends[1:])
-        none, vec = np.zeros((0, self.numbers.dim)), self.numbers.vec
-        self.patch_point = self.array(np.concatenate([none, *(patch.points for patch in patches)]), vec)
-        self.patch_normal = self.array(np.concatenate([none, *(patch.normals for patch in patches)]), vec)
-        areas = np.concatenate([np.zeros(0), *(patch.areas for patch in patches)])
-        self.patch_area = self.array(areas, self.numbers.real)
+        self.patches = AirSurface(self, patches)
 
     # device arrays, the same in every world -------------------------------------------------------------------------
 

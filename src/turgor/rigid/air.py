@@ -91,11 +91,11 @@ def kernels(n: Numbers, ledger: bool) -> SimpleNamespace:
         rigid_world: wp.array(dtype=int),
         rigid_drag_coefficient: wp.array(dtype=real),
         rigid_drag_tangential: wp.array(dtype=real),
-        rigid_patch_start: wp.array(dtype=int),
-        rigid_patch_end: wp.array(dtype=int),
-        rigid_patch_point: wp.array(dtype=vec),
-        rigid_patch_normal: wp.array(dtype=vec),
-        rigid_patch_area: wp.array(dtype=real),
+        patch_start: wp.array(dtype=int),
+        patch_end: wp.array(dtype=int),
+        patch_point: wp.array(dtype=vec),
+        patch_normal: wp.array(dtype=vec),
+        patch_area: wp.array(dtype=real),
         rigid_inverse_mass: wp.array(dtype=real),
         rigid_inverse_inertia: wp.array(dtype=spin_type),
         rigid_q: wp.array(dtype=pose),
@@ -123,11 +123,11 @@ def kernels(n: Numbers, ledger: bool) -> SimpleNamespace:
             moving = table()  # blocks of D: force by velocity, moment by velocity, moment by turning
             mixed = table()
             turning = table()
-            for p in range(rigid_patch_start[r], rigid_patch_end[r]):
-                arm = lift(rotate(rigid_q[r], rigid_patch_point[p]))
-                normal = lift(rotate(rigid_q[r], rigid_patch_normal[p]))
+            for p in range(patch_start[r], patch_end[r]):
+                arm = lift(rotate(rigid_q[r], patch_point[p]))
+                normal = lift(rotate(rigid_q[r], patch_normal[p]))
                 u = breeze - v - wp.cross(omega, arm)
-                w = dense * number(rigid_patch_area[p]) * wp.length(u)
+                w = dense * number(patch_area[p]) * wp.length(u)
                 k = w * (along * wp.identity(3, number) + (across - along) * wp.outer(normal, normal))
                 lever = wp.skew(arm)
                 push = k * u

@@ -71,6 +71,7 @@ class Step:
             wall=[state.walls, model.walls],
             rigid=[state.rigid, scratch.rigid, model.rigids],
             glued=[model.glue],
+            patch=[model.rigids.patches],
         )  # fmt: skip
         n, options = model.numbers, {"clears": not gathers, "ledger": ledger}
         self.k_walls, self.k_stability, self.k_plan = walls.kernels(n), stability.kernels(n), plan.kernels(n)
