@@ -1,7 +1,7 @@
 """Lesson 9: cloth and wind. The same springs without gas, and a force on every point that the air passes.
 
-Wind w pushes a point that moves with v by c ((w - v)·n) n, along the normal n of the cloth: across it, not along it.
-So a sheet that falls flat in still air goes faster and faster until the air carries it, at v = m g / (c × points).
+The air moves past a cloth with u = wind - velocity, and pushes it by ½ ρ A |u| (C u across + c u along it): mostly
+across. So a sheet that falls flat in still air goes faster until the air carries it, at v² = 2 m g / (ρ C A).
 A flag at a mast hangs down when it is calm; the stronger the wind, the higher it flies.
 Try: a heavier flag (mass=1.0), wind across it (0, 10, 0), or a gust: set sim.wind while it runs.
 """
@@ -14,18 +14,19 @@ import turgor
 
 sheet = turgor.shapes.sheet(size=(1.5, 1.0), resolution=(13, 9))
 springs = turgor.Springs(stiffness=300.0, damping=0.1)
-mass, drag = 0.3, 0.01  # kg, N s/m per point
-limit = mass * 9.81 / (drag * len(sheet.vertices))  # m/s
+mass, drag = 0.3, 1.2  # kg, drag coefficient of a flat plate
 
 scene = turgor.Scene(gravity=(0, 0, -9.81))
-scene.add_cloth(sheet, name="parachute", mass=mass, springs=springs, wind_drag=drag, rotation=(math.pi / 2, 0, 0))
+limit = math.sqrt(2 * mass * 9.81 / (scene.air_density * drag * 1.5 * 1.0))  # m/s
+flat = (math.pi / 2, 0, 0)
+scene.add_cloth(sheet, name="parachute", mass=mass, springs=springs, drag_coefficient=drag, rotation=flat)
 sim = turgor.Simulation(scene)
-sim.run(seconds=10 * mass / (drag * len(sheet.vertices)))  # ten times as long as it takes to get up speed
+sim.run(seconds=5 * limit / 9.81)  # five times as long as it takes to get up speed
 speed = -sim["parachute"].momentum[2] / mass
-print(f"falling flat: {speed:.4f} m/s; m g / (c × points) = {limit:.4f} m/s")
+print(f"falling flat: {speed:.4f} m/s; √(2 m g / ρ C A) = {limit:.4f} m/s")
 
 scene = turgor.Scene(gravity=(0, 0, -9.81))
-scene.add_cloth(sheet, name="flag", mass=mass, springs=springs, wind_drag=drag, pins="left", drag=0.5)
+scene.add_cloth(sheet, name="flag", mass=mass, springs=springs, drag_coefficient=drag, pins="left", drag=0.5)
 sim = turgor.Simulation(scene)
 flag = sim["flag"]
 heights = []

@@ -50,6 +50,18 @@ def flag():
     return scene
 
 
+def in_the_air():
+    """Cloth, a soft ball and rigid bodies in the wind."""
+    scene = drop(3, drag_coefficient=1.0, drag_tangential=0.1)
+    scene.wind, scene.air_density = (4.0, 1.0, 2.0), 2.0
+    sheet = shapes.sheet(size=(1.0, 1.0), resolution=(12, 12))
+    scene.add_cloth(sheet, name="flag", at=(3.0, 0.0, 1.0), pins="left-corners", springs=Springs(100.0, 0.05), mass=2.0)
+    for name, shape in (("ball-2", shapes.icosphere(0.2, 2)), ("brick", shapes.box((0.4, 0.3, 0.1)))):
+        x = -3.0 if name == "brick" else -5.0
+        scene.add_rigid_body(shape, name=name, at=(x, 0.0, 3.0), spin=(1, 2, 3), mass=0.2, drag_coefficient=1.2)
+    return scene
+
+
 def box_of_balls():
     """Several bodies of unequal size in a turning box."""
     scene = turgor.Scene()
@@ -67,6 +79,7 @@ SCENES = {
     "star, bending": lambda: drop(2, shapes.star(points=80), bending=0.05),
     "torus, bending": lambda: drop(3, shapes.torus(stacks=24, slices=16), bending=0.02),
     "cloth in the wind": flag,
+    "in the air": in_the_air,
     "box of balls": box_of_balls,
     "vertex normals": lambda: drop(
         3, shapes.box(subdivisions=4), pressure_force="vertex-normals", pressure_scaling=True

@@ -30,6 +30,7 @@ CASES = {
     "floor": {"walls": floor, "gravity": 9.81, "damping": 0.5, "bending": 0.1},
     "plates": {"walls": plates, "damping": 0.5},
     "wind": {"wind": (1.5, -0.5, 0.5), "wind_drag": 0.2},
+    "air": {"wind": (3.0, -1.0, 2.0), "drag_coefficient": 1.5, "drag_tangential": 0.3},
     "pump": {"gas": turgor.Gas(nRT=12.0, ambient=4.0, inflate=0.3), "damping": 0.5},
     "adiabatic": {"gas": turgor.Gas(nRT=12.0, ambient=4.0, law="adiabatic"), "drag": 1.0},
     "held": {"gas": turgor.Gas.at(gauge=20.0, ambient=4.0, held=True), "drag": 1.0},

@@ -150,6 +150,32 @@ def test_wind_carries_a_flag() -> None:
     assert reach[4.0] > reach[0.5] + 0.05
 
 
+def test_air_drag_carries_cloth_and_stone_live_and_the_law_can_be_changed() -> None:
+    scene = turgor.Scene(gravity=(0, 0, 0), wind=(0.0, 3.0, 0.0))
+    scene.add_cloth(shapes.sheet((1.0, 0.6), (5, 4)), name="sheet", drag_coefficient=0.0, drag_tangential=0.0)
+    scene.add_rigid_body(shapes.icosphere(0.2, 1), name="stone", at=(3.0, 0.0, 0.0))
+    world = run(World(scene), 0.1)
+    assert not subjects(world, TABLE["wind_y"], None)  # nothing feels it
+    ticks = world.sim.frame_index
+    for name in ("sheet", "stone"):
+        assert abs(world.sim[name].momentum[1]) < 1e-9
+        TABLE["drag_coefficient"].write(world, name, 1.0)
+    assert subjects(world, TABLE["wind_y"], None)
+    assert subjects(world, TABLE["air_density"], None)
+    run(world, 0.2)
+    assert min(world.sim[name].momentum[1] for name in ("sheet", "stone")) > 1e-3
+    assert world.sim.frame_index > ticks  # it ran on: no rebuild
+    TABLE["air_density"].write(world, "", 0.0)
+    before = world.sim["stone"].momentum[1]
+    assert run(world, 0.2).sim["stone"].momentum[1] == pytest.approx(before, abs=1e-7)
+    world.change("sheet.drag_coefficient", 1.2)  # its default, so that the other law may replace it
+    world.change("sheet.drag_tangential", 0.02)
+    world.change("sheet.wind_drag", 0.01)
+    assert (world.sim["sheet"].drag_coefficient, world.sim["sheet"].wind_drag) == (0.0, pytest.approx(0.01))
+    assert subjects(world, TABLE["wind_drag"], "sheet")
+    assert not subjects(world, TABLE["drag_coefficient"], "sheet")
+
+
 def test_spin_turns_the_box_at_that_rate_from_where_it_is() -> None:
     world = run(World(gallery.load("rotating-box")), 0.5)
     before = world.frame().walls[0].rotation
@@ -200,7 +226,7 @@ def test_only_what_applies_is_offered() -> None:
     world = World(gallery.load("torus-and-cubes"))
     keys = {name: {entry.key for entry in ENTRIES if name in subjects(world, entry, name)} for name in world.sim.names}
     assert {"gauge", "moles", "temperature", "law", "stiffness"} <= keys["torus"]
-    assert keys["cube-1"] == {"mass", "friction", "restitution"}
+    assert keys["cube-1"] == {"mass", "friction", "restitution", "drag_coefficient"}
     flag = World(gallery.load("flag"))
     assert not subjects(flag, TABLE["gauge"], "flag")
     assert subjects(flag, TABLE["wind_drag"], "flag")

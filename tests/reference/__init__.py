@@ -4,7 +4,7 @@ Every function takes plain arrays: positions x and velocities v are (n, dim), fa
 counter-clockwise seen from outside. Slow and plain on purpose; `test_reference.py` checks it against itself.
 """
 
-from reference.air import drag_forces, martin_damping, wind_forces
+from reference.air import air_forces, drag_forces, martin_damping, wind_forces
 from reference.bending import Hinges, bending_energy, bending_forces, hinge_angles
 from reference.body import Body
 from reference.equilibrium import hessian, modes, relax, scale_balance
@@ -20,6 +20,7 @@ __all__ = [
     "Body",
     "Gas",
     "Hinges",
+    "air_forces",
     "bending_energy",
     "bending_forces",
     "drag_forces",

@@ -1,4 +1,4 @@
-"""The air around a body: wind (D3), drag, and Martin's velocity damping (B5)."""
+"""The air around a body: drag per area, Matyka's wind (D3), drag per mass, and Martin's velocity damping (B5)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,24 @@ def wind_forces(x, v, faces, wind, coefficient):
     """coefficient ((w - v)·n) n at every point, n its area-weighted unit normal (Matyka 2007); coefficient kg/s."""
     n = vertex_normals(x, faces)
     return coefficient * np.einsum("ij,ij->i", np.asarray(wind) - v, n)[:, None] * n
+
+
+def air_forces(x, v, faces, wind, share, density, across, along):
+    """½ ρ A |u| (C_across u_n + C_along u_t) at every point, u = w - v; A n: `share` of the face vectors around it."""
+    corners = x[faces]
+    if x.shape[1] == 2:
+        d = corners[:, 1] - corners[:, 0]
+        vectors = np.stack([d[:, 1], -d[:, 0]], axis=1) / 2
+    else:
+        vectors = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) / 6
+    area = np.zeros_like(x)
+    for corner in range(x.shape[1]):
+        np.add.at(area, faces[:, corner], vectors)
+    size = np.linalg.norm(area, axis=1, keepdims=True)
+    n, u = area / size, np.asarray(wind) - v
+    normal = np.sum(u * n, axis=1, keepdims=True) * n
+    speed = np.linalg.norm(u, axis=1, keepdims=True)
+    return 0.5 * density * np.reshape(share, (-1, 1)) * size * speed * (across * normal + along * (u - normal))
 
 
 def drag_forces(v, mass, c):

@@ -67,7 +67,7 @@ def run(
 
     \b
     --set PATH=VALUE: PATH starts with the name of a body or a wall, or is
-    gravity, wind or simulation.KEY; VALUE is as in a scene file:
+    gravity, wind, air_density or simulation.KEY; VALUE is as in a scene file:
       ball.springs.stiffness=200     ball.gas.gauge=5000
       ball.gas={gauge=500,ambient=0} ball.shape.icosphere.subdivisions=3
       flag.pins=left                 ground.friction=0.1

@@ -11,7 +11,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from turgor.forces import wind as wind_law
+from turgor.forces import air
 from turgor.kernel.numbers import Numbers, at
 from turgor.scene.gas import VOLUME_FLOOR
 
@@ -23,7 +23,7 @@ __all__ = ["kernels"]
 def kernels(n: Numbers) -> SimpleNamespace:
     """Launched between the evaluation of the forces and the update; grab_work after it."""
     real, vec = n.real, n.vec
-    force_of_wind = wind_law.kernels(n).wind_force
+    air_force = air.kernels(n).air_force
     floor = wp.constant(real(VOLUME_FLOOR))
 
     @n.kernel(__name__)
@@ -56,12 +56,17 @@ def kernels(n: Numbers) -> SimpleNamespace:
         mass: wp.array(dtype=real),
         inverse_mass: wp.array(dtype=real),
         drag: wp.array(dtype=real),
+        air_share: wp.array(dtype=real),
         wind: wp.array(dtype=vec),
+        air_density: wp.array(dtype=real),
+        drag_coefficient: wp.array(dtype=real),
+        drag_tangential: wp.array(dtype=real),
         wind_drag: wp.array(dtype=real),
+        dt: wp.array(dtype=real),
         lost_force: wp.array(dtype=vec),
         wind_force: wp.array(dtype=vec),
     ):
-        """-c m v of the drag, where the dashpots come later; and the wind, which counts as a loss where it brakes."""
+        """-c m v of the drag, where the dashpots come later; and the air, which counts as a loss where it brakes."""
         i = at(wp.tid())
         b = at(body[i])
         speed = v[i]
@@ -69,8 +74,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         blown = vec()
         if inverse_mass[i] > real(0.0):
             lost = -(drag[b] * mass[i]) * speed
-        if wind_drag[b] > real(0.0):
-            blown = force_of_wind(wind[at(world[b])] - speed, area[i], wind_drag[b])
+            across = drag_coefficient[b]
+            along = drag_tangential[b]
+            if across + along + wind_drag[b] > real(0.0):
+                w = at(world[b])
+                blown = air_force(
+                    wind[w] - speed, area[i], air_share[i], mass[i], air_density[w], across, along, wind_drag[b], dt[0]
+                )
         lost_force[i] = lost
         wind_force[i] = blown
 

@@ -116,6 +116,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         grab_damping: wp.array(dtype=real),
         volume_sum: wp.array(dtype=real),
         f: wp.array(dtype=vec),
+        exact_volume_out: wp.array(dtype=real),
         volume_out: wp.array(dtype=real),
         pressure_out: wp.array(dtype=real),
         push_out: wp.array(dtype=real),
@@ -129,6 +130,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         total = wp.tile_sum(wp.tile(own))
         if lane == 0:
             volume = share * total[0]
+            exact_volume_out[b] = volume
             if method[b] != 0:
                 volume = share * volume_sum[b]
             volume_out[b] = volume

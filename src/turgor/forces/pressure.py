@@ -83,7 +83,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         vertex_faces: wp.array(dtype=int),
         pressure_factor: wp.array(dtype=real),
         averaged: wp.array(dtype=int),
+        booking: int,  # whether the work is summed: once per substep
+        v: wp.array(dtype=vec),
+        body: wp.array(dtype=int),
+        push: wp.array(dtype=real),
+        dt: wp.array(dtype=real),
         area: wp.array(dtype=vec),
+        made: wp.array(dtype=wp.float64),
     ):
         """The papers' alternatives to the exact gradient, vertex by vertex.
 
@@ -91,6 +97,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         faces around the vertex. factor (B4; Martin 2009, 3.1.2): springs at the vertex / average springs per vertex.
         """
         i = wp.tid()
+        exact = area[i]
         if averaged[i] != 0:
             size = real(0.0)
             mean = vec()
@@ -100,5 +107,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 mean += wp.normalize(vector)
             area[i] = size * wp.normalize(mean)
         area[i] = pressure_factor[i] * area[i]
+        if booking != 0:  # forces/nonconservative.py
+            b = body[i]
+            wp.atomic_add(made, b, wp.float64(push[b] * dt[0] * wp.dot(area[i] - exact, v[i])))
 
     return SimpleNamespace(add_faces=add_faces, reshape_areas=reshape_areas, face_vector=face_vector)

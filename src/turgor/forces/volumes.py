@@ -1,6 +1,7 @@
 """Approximate volumes beside the exact one: bounding box, ball, ellipsoid (C2), Monte Carlo, subdivision (C9).
 
-Each estimate replaces the exact sum in `volume_sum` before the gas law is applied.
+Each estimate replaces the exact sum in `volume_sum` before the gas law is applied. Bodies whose pressure does not
+depend on it are not measured in a substep (`Model.pressing_method`), only when somebody looks.
 """
 
 import functools
@@ -21,7 +22,7 @@ EXACT, BOX, BALL, ELLIPSOID, MONTE_CARLO, SUBDIVISION = range(len(VOLUMES))
 @functools.cache
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """Kernels in the order they are launched: reset, bounds, reach, probe, estimate."""
+    """Kernels in the order they are launched: reset, bounds, reach, probes, faces, count, estimate."""
     real, vec, face, dim = n.real, n.vec, n.face, n.dim
     huge = wp.constant(real(1.0e30))
     share = wp.constant(real(FACE_SHARE[dim]))
@@ -118,48 +119,106 @@ def kernels(n: Numbers) -> SimpleNamespace:
             height = a[2] - (normal[0] * (p[0] - a[0]) + normal[1] * (p[1] - a[1])) / normal[2]
             return vec(height, wp.where(normal[2] > real(0.0), real(1.0), real(-1.0)), real(0.0))
 
+    @wp.func
+    def span(low: real, high: real, start: real, size: real, count: int, middle: real) -> wp.vec2i:
+        """First and last of the `count` cells of a side of the box that a face from low to high spans.
+
+        middle: 0 if samples lie anywhere in their cells, ½ if they are in the middle of them; `slack` is for round-off.
+        """
+        scale = real(count) / size
+        slack = real(1.0e-3) + real(1.0e-6) * real(count)
+        first = wp.floor((low - start) * scale - slack + middle)
+        final = wp.floor((high - start) * scale + slack - middle)
+        return wp.vec2i(wp.max(int(first), 0), wp.min(int(final), count - 1))
+
     @n.kernel(__name__)
-    def probe_inside(
-        x: wp.array(dtype=vec),
-        faces: wp.array(dtype=face),
-        face_start: wp.array(dtype=int),
+    def place_probes(
         probe_body: wp.array(dtype=int),
-        probe_index: wp.array(dtype=int),
+        probe_start: wp.array(dtype=int),
         samples: wp.array(dtype=int),
-        method: wp.array(dtype=int),
         bound_low: wp.array(dtype=vec),
         bound_high: wp.array(dtype=vec),
         clock: wp.array(dtype=wp.float64),
-        probes_inside_out: wp.array(dtype=real),
+        probe_point: wp.array(dtype=vec),
+        probe_winding: wp.array(dtype=int),
     ):
-        """One probe: a random point of the box (1 if inside), or a column of it (length of the part inside)."""
+        """A random point of the box for each probe, new and reproducible at each time.
+
+        Along the first axis each probe has its own slice of the box (stratified: the estimate has no bias, and varies
+        less), so that a face only meets the probes of the slices that it spans.
+        """
         t = wp.tid()
         b = probe_body[t]
         size = bound_high[b] - bound_low[b]
+        rng = wp.rand_init(int(wp.uint32(clock[0] * wp.float64(1.0e6))), t)
         p = bound_low[b]
-        if method[b] == wp.static(MONTE_CARLO):
-            # a new, reproducible stream of points at each time
-            rng = wp.rand_init(int(wp.uint32(clock[0] * wp.float64(1.0e6))), t)
-            for axis in range(dim):
-                p[axis] = bound_low[b][axis] + size[axis] * real(wp.randf(rng))
+        p[0] = p[0] + size[0] * (real(t - probe_start[b]) + real(wp.randf(rng))) / real(samples[b])
+        for axis in range(1, dim):
+            p[axis] = p[axis] + size[axis] * real(wp.randf(rng))
+        probe_point[t] = p
+        probe_winding[t] = 0
+
+    @n.kernel(__name__)
+    def cross_faces(
+        x: wp.array(dtype=vec),
+        faces: wp.array(dtype=face),
+        body: wp.array(dtype=int),
+        method: wp.array(dtype=int),
+        samples: wp.array(dtype=int),
+        bound_low: wp.array(dtype=vec),
+        bound_high: wp.array(dtype=vec),
+        probe_start: wp.array(dtype=int),
+        probe_point: wp.array(dtype=vec),
+        probe_winding: wp.array(dtype=int),
+        probes_inside: wp.array(dtype=real),
+    ):
+        """One face: what it adds to the winding around the probes below it, or to the length of columns inside."""
+        corners = faces[at(wp.tid())]
+        b = at(body[at(corners[0])])
+        how = method[b]
+        if how != wp.static(MONTE_CARLO) and how != wp.static(SUBDIVISION):
+            return
+        low = x[at(corners[0])]
+        high = low
+        for k in range(1, dim):
+            low = wp.min(low, x[at(corners[k])])
+            high = wp.max(high, x[at(corners[k])])
+        size = bound_high[b] - bound_low[b]
+        count = samples[b]
+        if size[0] <= real(0.0):
+            return
+        if how == wp.static(MONTE_CARLO):
+            slices = span(low[0], high[0], bound_low[b][0], size[0], count, real(0.0))
+            for k in range(slices[0], slices[1] + 1):
+                t = at(probe_start[b] + k)
+                hit = crossing(x, corners, probe_point[t])
+                if hit[1] != real(0.0) and hit[0] > probe_point[t][last]:
+                    wp.atomic_add(probe_winding, t, int(hit[1]))
         else:
-            rest = probe_index[t]
-            for axis in range(wp.static(dim - 1)):
-                cell = rest % samples[b]
-                rest = rest // samples[b]
-                p[axis] = bound_low[b][axis] + size[axis] * (real(cell) + real(0.5)) / real(samples[b])
-        winding = real(0.0)
-        length = real(0.0)
-        for s in range(face_start[b], face_start[b + 1]):
-            hit = crossing(x, faces[s], p)
-            length += hit[1] * (hit[0] - bound_low[b][last])
-            if hit[0] > p[last]:
-                winding += hit[1]
-        if method[b] == wp.static(MONTE_CARLO):
-            if winding > real(0.5):
-                wp.atomic_add(probes_inside_out, b, real(1.0))
-        else:
-            wp.atomic_add(probes_inside_out, b, length)
+            length = real(0.0)
+            p = bound_low[b]
+            columns = span(low[0], high[0], bound_low[b][0], size[0], count, real(0.5))
+            for i in range(columns[0], columns[1] + 1):
+                p[0] = bound_low[b][0] + size[0] * (real(i) + real(0.5)) / real(count)
+                if wp.static(dim == 2):
+                    hit = crossing(x, corners, p)
+                    length += hit[1] * (hit[0] - bound_low[b][last])
+                elif size[1] > real(0.0):
+                    rows = span(low[1], high[1], bound_low[b][1], size[1], count, real(0.5))
+                    for j in range(rows[0], rows[1] + 1):
+                        p[1] = bound_low[b][1] + size[1] * (real(j) + real(0.5)) / real(count)
+                        hit = crossing(x, corners, p)
+                        length += hit[1] * (hit[0] - bound_low[b][last])
+            wp.atomic_add(probes_inside, b, length)
+
+    @n.kernel(__name__)
+    def count_probes(
+        probe_body: wp.array(dtype=int), probe_winding: wp.array(dtype=int), probes_inside: wp.array(dtype=real)
+    ):
+        """Probes that the surface winds around are inside."""
+        t = wp.tid()
+        if probe_winding[t] > 0:
+            wp.atomic_add(probes_inside, probe_body[t], real(1.0))
 
     @n.kernel(__name__)
     def estimate_volume(
@@ -170,9 +229,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         bound_reach: wp.array(dtype=real),
         probes_inside: wp.array(dtype=real),
         volume_sum: wp.array(dtype=real),
+        exact_volume: wp.array(dtype=real),
     ):
         b = at(wp.tid())
         how = method[b]
+        exact_volume[b] = share * volume_sum[b]
         if how == wp.static(EXACT):
             return
         size = bound_high[b] - bound_low[b]
@@ -202,6 +263,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         reset_bounds=reset_bounds,
         find_bounds=find_bounds,
         find_reach=find_reach,
-        probe_inside=probe_inside,
+        place_probes=place_probes,
+        cross_faces=cross_faces,
+        count_probes=count_probes,
         estimate_volume=estimate_volume,
     )

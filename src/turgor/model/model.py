@@ -14,6 +14,7 @@ import numpy.typing as npt
 import warp as wp
 
 from turgor.kernel.numbers import Numbers
+from turgor.model.energy_scale import energy_scale
 from turgor.model.glue import Glue
 from turgor.model.parts import Part, build_part
 from turgor.model.rigids import Rigids
@@ -36,6 +37,8 @@ BODY_PARAMETERS = {
     "bending": False,  # N m/rad
     "drag": False,  # 1/s
     "decay": False,  # 1/s, from Martin's velocity damping
+    "drag_coefficient": False,
+    "drag_tangential": False,
     "wind_drag": False,  # N s/m per point
     "friction": False,  # < 0: the wall's own
     "restitution": False,  # < 0: the wall's own
@@ -69,7 +72,9 @@ def _parameters(body: Body, part: Part) -> dict[str, float]:
         "bending": body.bending,
         "drag": body.drag,
         "decay": float(decay_rate(body.velocity_damping, np.array(body.springs.stiffness))),
-        "wind_drag": body.wind_drag,
+        "drag_coefficient": body.air_drag[0],
+        "drag_tangential": body.air_drag[1],
+        "wind_drag": body.wind_drag or 0.0,
         "friction": -1.0 if body.friction is None else body.friction,
         "restitution": -1.0 if body.restitution is None else body.restitution,
         "nRT": 0.0,
@@ -102,7 +107,7 @@ def _parameters(body: Body, part: Part) -> dict[str, float]:
 class Model:
     """The static arrays. `SAVED`: parameters that can be set while a simulation runs."""
 
-    SAVED: tuple[str, ...] = (*BODY_PARAMETERS, "mass", "inverse_mass", "gravity", "wind")
+    SAVED: tuple[str, ...] = (*BODY_PARAMETERS, "mass", "inverse_mass", "gravity", "wind", "air_density")
 
     # Warp arrays of length worlds * bodies, one per entry of BODY_PARAMETERS
     stiffness: Any
@@ -110,6 +115,8 @@ class Model:
     bending: Any
     drag: Any
     decay: Any
+    drag_coefficient: Any
+    drag_tangential: Any
     wind_drag: Any
     friction: Any
     restitution: Any
@@ -149,7 +156,8 @@ class Model:
         self._pressure_options()
         self.gravity = self._per_world(np.array(scene.gravity))
         self.wind = self._per_world(np.array(scene.wind))
-        self.windy = any(body.wind_drag > 0.0 for body in self.bodies)
+        self.air_density = self.real_array(np.full(worlds, scene.air_density))
+        self.feels_air = any(any(body.air_drag) or body.wind_drag for body in self.bodies)
         self.walls = Walls(scene.walls, numbers, device)
 
     # the pieces -----------------------------------------------------------------------------------------------------
@@ -178,6 +186,7 @@ class Model:
         self.body_host = body
         self.mass = self.real_array(np.tile(masses, self.worlds))
         self.inverse_mass = self.real_array(np.tile(np.where(fixed, 0.0, 1.0 / masses), self.worlds))
+        self.air_share = self.real_array(np.tile(self._concatenated("air_share"), self.worlds))
         self.body = self.int_array(self._offset(body, len(self.parts)))
         self.world = self.int_array(np.repeat(np.arange(self.worlds), len(self.parts)))
         # the vertex about which a body's volume is summed
@@ -245,19 +254,27 @@ class Model:
             setattr(self, name, self.int_array(values) if whole else self.real_array(values))
 
     def _volume_probes(self) -> None:
-        """Which (body, probe) pairs the Monte Carlo and subdivision volumes need."""
-        owners: list[int] = []
-        indices: list[int] = []
-        for b, body in enumerate(self.bodies):
-            if isinstance(body, SoftBody) and body.volume in ("monte-carlo", "subdivision"):
-                columns = body.sample_count ** (self.numbers.dim - 1)
-                count = body.sample_count if body.volume == "monte-carlo" else columns
-                owners.extend([b] * count)
-                indices.extend(range(count))
-        self.volumes_estimated = any(isinstance(body, SoftBody) and body.volume != "exact" for body in self.bodies)
-        self.probes = len(owners) * self.worlds
-        self.probe_body = self.int_array(self._offset(np.array(owners, np.int32), len(self.parts)))
-        self.probe_index = self.int_array(np.tile(np.array(indices, np.int32), self.worlds))
+        """Which bodies measure their volume by an approximation, and the random points of those that use them."""
+        soft = [body if isinstance(body, SoftBody) else None for body in self.bodies]
+        counts = [body.sample_count if body and body.volume == "monte-carlo" else 0 for body in soft]
+        self.volumes_estimated = any(body and body.volume != "exact" for body in soft)
+        self.probes = sum(counts) * self.worlds
+        self.faces_probed = any(body and body.volume in ("monte-carlo", "subdivision") for body in soft)
+        self.probe_body = self.int_array(self._offset(np.repeat(np.arange(len(counts)), counts), len(self.parts)))
+        starts = np.cumsum([0, *counts])
+        self.probe_start = self.int_array(self._offset(starts[:-1], int(starts[-1])))
+        # as `method`, but only where the pressure depends on the volume: what a substep has to measure
+        pressing = [VOLUMES.index(b.volume) if b and b.gas is not None and not b.gas.held else 0 for b in soft]
+        self.volumes_press = any(pressing)
+        self.pressing_method = self.int_array(np.tile(np.array(pressing, np.int32), self.worlds))
+        self.shape_volume = self.real_array(np.tile([b.shape.volume if b else 1.0 for b in soft], self.worlds))
+        # whose pressure does work that no energy has (forces/nonconservative.py)
+        reshaped = [b is not None and (b.pressure_scaling or b.pressure_force != "gradient") for b in soft]
+        unbalanced = np.array(pressing, bool) | np.array(reshaped, bool)
+        self.may_run_away = bool(unbalanced.any())
+        self.unbalanced = self.int_array(np.tile(unbalanced, self.worlds))
+        scale = energy_scale(self.scene) if self.may_run_away else 0.0
+        self.energy_scale = self.real_array(np.full(len(soft) * self.worlds, scale))  # J
 
     def _pressure_options(self) -> None:
         """Per vertex: C7's averaged normals, B4's factor (springs at the vertex / average springs per vertex)."""

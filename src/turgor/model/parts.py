@@ -37,6 +37,7 @@ class Part:
     fans_known: bool  # False: the gather kernel cannot be used
     hinges: IntArray  # (h, 3 or 4), empty without bending
     rest_angles: FloatArray  # (h,) rad
+    air_share: FloatArray  # (n,) of the area around each vertex which it shows the air
     rest_volume: float  # m³, as the body's own volume method measures it; 1 for a cloth
     size: float  # m, diagonal of the bounding box
     breathing: float  # 1/kg: damping rate of the breathing mode per unit of dashpot
@@ -63,17 +64,37 @@ def _masses(body: Body, points: FloatArray) -> FloatArray:
     count = len(points)
     if not isinstance(body, SoftBody) or body.mass_distribution == "uniform":
         return np.full(count, body.mass / count)
+    weights = _areas(body, points)
+    if weights.min() <= 0.0:
+        raise SceneError(f"body {body.name!r}: a vertex has no area around it; use mass_distribution = 'uniform'")
+    return np.asarray(body.mass * weights / weights.sum())
+
+
+def _areas(body: Body, points: FloatArray) -> FloatArray:
+    """(n,) size of the faces around each vertex: twice their area in 3D, their length in 2D."""
     corners = points[body.shape.faces]
     if body.dim == 2:
         sizes = np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)
     else:
         sizes = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    weights = np.zeros(count)
+    areas = np.zeros(len(points))
     for corner in range(body.dim):
-        np.add.at(weights, body.shape.faces[:, corner], sizes)
-    if weights.min() <= 0.0:
-        raise SceneError(f"body {body.name!r}: a vertex has no area around it; use mass_distribution = 'uniform'")
-    return np.asarray(body.mass * weights / weights.sum())
+        np.add.at(areas, body.shape.faces[:, corner], sizes)
+    return areas
+
+
+def _air_share(body: Body, points: FloatArray, masses: FloatArray) -> FloatArray:
+    """(n,) of the area around each vertex which it shows the air (forces/air.py).
+
+    A closed surface shows one side, half of what a sheet shows. A sheet is a material of one mass per area, so a vertex
+    stands for the area that has its mass: m_i/m of the sheet at rest, also at the rim, where the faces around it are
+    fewer. What falls flat then stays flat, whatever the mesh.
+    """
+    if body.shape.closed:
+        return np.full(len(points), 0.5)
+    areas = _areas(body, points)
+    shares = masses / masses.sum() * areas.sum()
+    return np.asarray(np.divide(shares, areas, out=np.zeros_like(areas), where=areas > 0.0))
 
 
 def _velocities(body: Body, points: FloatArray, masses: FloatArray) -> FloatArray:
@@ -152,6 +173,7 @@ def build_part(body: Body) -> Part:
         fans_known=fans_known,
         hinges=hinges,
         rest_angles=angles(rest, hinges),
+        air_share=_air_share(body, placed, masses)[order],
         rest_volume=rest_volume,
         size=float(np.linalg.norm(np.ptp(points, axis=0))),
         breathing=float(np.sum(rest_lengths**2)) / inertia if inertia > 0.0 else 0.0,

@@ -41,10 +41,7 @@ class RigidState:
         self.grab_on = rigids.zeros(wp.int32)  # 1: the body is grabbed
         self.grab_local, self.grab_target = rigids.zeros(n.vec), rigids.zeros(n.vec)  # m: principal frame; from anchor
         self.grab_stiffness, self.grab_damping = rigids.zeros(n.real), rigids.zeros(n.real)  # N/m; N s/m
-        self.dissipated, self.work = (
-            rigids.zeros(wp.float64),
-            rigids.zeros(wp.float64),
-        )  # J: the ledger, since the start
+        self.dissipated, self.work = rigids.zeros(wp.float64), rigids.zeros(wp.float64)  # J: the ledger
 
 
 class RigidScratch:

@@ -7,6 +7,7 @@ inertia, so that the inertia is three numbers. The user's shape frame differs by
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ import numpy.typing as npt
 import warp as wp
 
 from turgor.kernel.numbers import Numbers
+from turgor.model.air_patches import Patches, ball_patches, face_patches
 from turgor.model.glue import Glue
 from turgor.model.rotations import angle_of, quaternion_of
 from turgor.scene.data import rotation_matrix
@@ -45,10 +47,25 @@ class Collider:
     skin: float  # m
 
 
+class AirSurface:
+    """The patches of all bodies; worlds share them."""
+
+    def __init__(self, rigids: Rigids, patches: Sequence[Patches]) -> None:
+        ends = np.cumsum([0, *(len(patch.areas) for patch in patches)])
+        self.start, self.end = rigids.ints(ends[:-1]), rigids.ints(ends[1:])  # of each body in each world
+        none, vec = np.zeros((0, rigids.numbers.dim)), rigids.numbers.vec
+        self.point = rigids.array(np.concatenate([none, *(patch.points for patch in patches)]), vec)
+        self.normal = rigids.array(np.concatenate([none, *(patch.normals for patch in patches)]), vec)
+        areas = np.concatenate([np.zeros(0), *(patch.areas for patch in patches)])
+        self.area = rigids.array(areas, rigids.numbers.real)
+
+
 class Rigids:
     """The rigid bodies of all worlds. `SAVED`: parameters that can be set while a simulation runs."""
 
-    SAVED: tuple[str, ...] = ("inverse_mass", "inverse_inertia", "friction", "restitution")
+    SAVED: tuple[str, ...] = (
+        "inverse_mass", "inverse_inertia", "friction", "restitution", "drag_coefficient", "drag_tangential",
+    )  # fmt: skip
 
     def __init__(self, scene: Scene, numbers: Numbers, worlds: int, device: Any, glue: Glue) -> None:
         self.numbers, self.worlds, self.device = numbers, worlds, device
@@ -72,9 +89,21 @@ class Rigids:
         self.world = self.array(np.repeat(np.arange(worlds), self.count), wp.int32)
         self.friction = self.reals([-1.0 if body.friction is None else body.friction for body in self.bodies])
         self.restitution = self.reals([-1.0 if b.restitution is None else b.restitution for b in self.bodies])
+        self._air()
         self.radius = self.reals([collider.radius for collider in self.collision])
         self.skin = self.reals([collider.skin for collider in self.collision])
         self.size = self.reals([float(np.ptp(body.shape.vertices, axis=0).max()) for body in self.bodies])
+
+    def _air(self) -> None:
+        """Coefficients of the air, and the patches of all surfaces that it acts on."""
+        self.drag_coefficient = self.reals([body.drag_coefficient for body in self.bodies])
+        self.drag_tangential = self.reals([body.drag_tangential for body in self.bodies])
+        self.feels_air = any(any(body.air_drag) for body in self.bodies)
+        patches = [
+            _patches(body, collider, points)
+            for body, collider, points in zip(self.bodies, self.collision, self.shape_points, strict=True)
+        ]
+        self.patches = AirSurface(self, patches)
 
     # device arrays, the same in every world -------------------------------------------------------------------------
 
@@ -159,6 +188,18 @@ def _collider(body: RigidBody, props: MassProperties) -> Collider:
         with context(f"rigid_body {body.name!r}"):
             shape = convex_hull(shape.vertices)
     return Collider(kind, _principal(shape.vertices, props), shape.faces, 0.0, skin)
+
+
+def _patches(body: RigidBody, collider: Collider, points: FloatArray) -> Patches:
+    """What the air meets: the collision surface of a body that it can move; `points`: the shape, principal frame."""
+    if body.kind != "dynamic":
+        return Patches(np.zeros((0, body.dim)), np.zeros((0, body.dim)), np.zeros(0))
+    if collider.kind == "sphere":
+        return ball_patches(collider.points[0], collider.radius)
+    if collider.kind == "capsule":
+        area = 2.0 * math.pi * body.radius * (body.height + 2.0 * body.radius)
+        return face_patches(points, body.shape.faces, area)
+    return face_patches(collider.points, collider.faces)
 
 
 def _skin(body: RigidBody) -> float:

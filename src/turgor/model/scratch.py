@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import warp as wp
 
 from turgor.model.model import Model
@@ -64,6 +65,14 @@ class Scratch:
         size = bodies if model.volumes_estimated else 0
         self.bound_low, self.bound_high = vectors(size), vectors(size)
         self.bound_reach, self.probes_inside = reals(size), reals(size)
+        self.probe_point, self.probe_winding = vectors(model.probes), ints(model.probes)
+        self.exact_volume = reals(bodies)  # m³, whatever the body's own method says
+
+        # energy out of nothing (forces/nonconservative.py): m³, Pa; J made, and in motion
+        self.volume_before, self.excess_before = model.real_array([np.nan] * bodies), reals(bodies)
+        self.made, self.motion, self.moved, self.available = (
+            wp.zeros(bodies, dtype=wp.float64, device=device) for _ in range(4)
+        )
 
         # the plan of a frame
         self.dt = reals(1)  # s
@@ -76,8 +85,9 @@ class Scratch:
         self.until_plan = ints(1)  # substeps to the next look at the stability bound
         self.substeps = ints(1)  # done in this frame
         self.spring_bound, self.tension_bound, self.turn_bound = reals(bodies), reals(bodies), reals(bodies)
-        self.gas_bound, self.hinge_bound, self.lightest = reals(bodies), reals(bodies), reals(bodies)
-        self.change_rate, self.flow, self.tension_flow = reals(bodies), reals(bodies), reals(bodies)
+        self.gas_bound, self.hinge_bound, self.air_bound = reals(bodies), reals(bodies), reals(bodies)
+        self.lightest, self.change_rate = reals(bodies), reals(bodies)
+        self.flow, self.tension_flow = reals(bodies), reals(bodies)
         self.hinge_sum = reals(count if len(model.hinges_host) else 0)
         self.step_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s
         self.renew_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s

@@ -1,13 +1,16 @@
-"""The progress bar of a run, on stderr if that is a terminal: frames, simulated time, real-time factor, time left."""
+"""Progress on stderr, if that is a terminal: the bar of a run, and a line for what takes long before it starts."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["Progress", "shown"]
+__all__ = ["Progress", "shown", "waiting"]
+
+log = logging.getLogger("turgor")
 
 Progress = Callable[[int, int], None]  # (frames done, frames in all)
 
@@ -47,3 +50,15 @@ def shown(
             bar.update(task, completed=done, total=total, frames=f"{done} / {total}", seconds=seconds, factor=factor)
 
         yield report
+
+
+@contextmanager
+def waiting(title: str) -> Iterator[Callable[[str], None]]:
+    """A function to report to, in words, while something takes long: a line on stderr, or in the log elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda text: log.info("%s: %s", title, text)
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(title) as status:
+        yield lambda text: status.update(f"{title}: {text}")

@@ -39,6 +39,7 @@ from turgor.scene.validate import (
 from turgor.shapes.shape import Shape
 
 __all__ = [
+    "AIR",
     "PRESSURE_FORCES",
     "VOLUMES",
     "Body",
@@ -61,6 +62,7 @@ MassDistribution = Literal["uniform", "area"]
 VOLUMES: tuple[str, ...] = get_args(VolumeMethod)
 PRESSURE_FORCES: tuple[str, ...] = get_args(PressureForce)
 SAMPLES = {"monte-carlo": 512, "subdivision": 16}  # points in the bounding box; columns per axis
+AIR = ("drag_coefficient", "drag_tangential")  # the law of the air per area, which wind_drag replaces
 EXTREMES = ("top", "bottom")  # pins of any shape: the extreme vertices along the vertical axis
 EXTREME_TOLERANCE = 1e-6  # of the body's height: vertices meant to be level differ by round-off only
 
@@ -203,7 +205,11 @@ class Body(Placed):
     bending: Annotated[float, "N m/rad", "about the edge of two faces; 2D: between two edges"] = 0.0
     friction: Annotated[float | None, "", "Coulomb coefficient; None: the other's own"] = None
     restitution: Annotated[float | None, "", "0..1; None: the other's own"] = None
-    wind_drag: Annotated[float, "N s/m", "per point: factor of ((wind - v).n) n"] = 0.0
+    drag_coefficient: Annotated[
+        float, "", "C of the air's 1/2 density C area |u| u, u = wind - v, across the surface"
+    ] = 0.0
+    drag_tangential: Annotated[float, "", "the same along the surface: friction of the air"] = 0.0
+    wind_drag: Annotated[float | None, "N s/m", "Matyka 2007's law instead, per point: factor of (u.n) n"] = None
     skin: Annotated[float | None, "m", "half thickness in contact; None: 5 % of the mean edge length"] = None
     self_contact: Annotated[bool, "", "whether it collides with itself too"] = True
     pins: Annotated[Vertices, "", 'fixed vertices: indices, a group of the shape, "top" or "bottom"'] = ()
@@ -219,7 +225,9 @@ class Body(Placed):
             bending=number("bending", self.bending, low=0.0),
             friction=None if self.friction is None else number("friction", self.friction, low=0.0),
             restitution=None if self.restitution is None else number("restitution", self.restitution, 0.0, 1.0),
-            wind_drag=number("wind_drag", self.wind_drag, low=0.0),
+            drag_coefficient=number("drag_coefficient", self.drag_coefficient, low=0.0),
+            drag_tangential=number("drag_tangential", self.drag_tangential, low=0.0),
+            wind_drag=None if self.wind_drag is None else number("wind_drag", self.wind_drag, low=0.0),
             skin=None if self.skin is None else number("skin", self.skin, above=0.0),
             self_contact=flag("self_contact", self.self_contact),
             pins=self.checked_vertices("pins", self.pins),
@@ -232,6 +240,14 @@ class Body(Placed):
                     f"velocity_damping.stiffness_max ({limit!r}) must be >= springs.stiffness "
                     f"({self.springs.stiffness!r}): raise stiffness_max, or use springs.damping"
                 )
+        for entry in fields(self):
+            if self.wind_drag is not None and entry.name in AIR and getattr(self, entry.name) != entry.default:
+                raise SceneError(f"wind_drag is another law of the air than {entry.name}: leave one of them out")
+
+    @property
+    def air_drag(self) -> tuple[float, float]:
+        """Coefficients of the air across and along the surface; zero where Matyka's law replaces them."""
+        return (self.drag_coefficient, self.drag_tangential) if self.wind_drag is None else (0.0, 0.0)
 
     def checked_vertices(self, what: str, chosen: Any) -> Vertices:
         """Vertices as a scene stores them: sorted indices, a group of the shape, "top" or "bottom"."""
@@ -323,7 +339,10 @@ class Cloth(Body):
     """A sheet of point masses and springs. 3D only."""
 
     mass: Annotated[float, "kg", "of the whole cloth"] = 0.2
-    wind_drag: Annotated[float, "N s/m", "per point: factor of ((wind - v).n) n"] = 1.0
+    drag_coefficient: Annotated[
+        float, "", "C of the air's 1/2 density C area |u| u, u = wind - v, across the surface"
+    ] = 1.2
+    drag_tangential: Annotated[float, "", "the same along the surface: friction of the air"] = 0.02
     texture: Annotated[str | None, "", "image file drawn on it"] = None
 
     def __post_init__(self) -> None:

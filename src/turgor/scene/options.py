@@ -42,7 +42,9 @@ class BodyOptions(PlacedOptions, total=False):
     bending: float
     friction: float | None
     restitution: float | None
-    wind_drag: float
+    drag_coefficient: float
+    drag_tangential: float
+    wind_drag: float | None
     skin: float | None
     self_contact: bool
     pins: VerticesLike
@@ -77,6 +79,8 @@ class RigidBodyOptions(PlacedOptions, total=False):
     collider: ColliderKind | str
     friction: float | None
     restitution: float | None
+    drag_coefficient: float
+    drag_tangential: float
     skin: float | None
     color: ColorLike | None
 

@@ -37,6 +37,10 @@ class RigidBody(Placed):
     collider: Annotated[str, "", '"hull", "sphere", "capsule", "mesh"; "auto": the exact one, or the hull'] = "auto"
     friction: Annotated[float | None, "", "Coulomb coefficient; None: the other's own"] = 0.5
     restitution: Annotated[float | None, "", "0..1; None: the other's own"] = 0.1
+    drag_coefficient: Annotated[
+        float, "", "C of the air's 1/2 density C area |u| u, u = wind - v, across the surface"
+    ] = 0.0
+    drag_tangential: Annotated[float, "", "the same along the surface: friction of the air"] = 0.0
     skin: Annotated[float | None, "m", "half thickness in contact with soft bodies; None: 1 % of its extent"] = None
     color: Annotated[Color | None, "", 'red, green, blue in 0..1, or "#rrggbb"; None: a viewer chooses'] = None
 
@@ -50,6 +54,8 @@ class RigidBody(Placed):
             collider=choice("collider", self.collider, COLLIDERS),
             friction=None if self.friction is None else number("friction", self.friction, low=0.0),
             restitution=None if self.restitution is None else number("restitution", self.restitution, 0.0, 1.0),
+            drag_coefficient=number("drag_coefficient", self.drag_coefficient, low=0.0),
+            drag_tangential=number("drag_tangential", self.drag_tangential, low=0.0),
             skin=None if self.skin is None else number("skin", self.skin, above=0.0),
             color=color("color", self.color),
         )
@@ -75,6 +81,11 @@ class RigidBody(Placed):
                 mass_properties(self.shape, self.mass)  # refuses what encloses nothing, is inside out or crosses itself
             except MeshError as error:
                 raise SceneError(f"shape: {error}") from error
+
+    @property
+    def air_drag(self) -> tuple[float, float]:
+        """Coefficients of the air across and along the surface."""
+        return self.drag_coefficient, self.drag_tangential
 
     @property
     def round_kind(self) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from turgor.errors import SceneError, did_you_mean
 from turgor.files import replacing
-from turgor.scene import attachments, toml
+from turgor.scene import attachments, toml, validate
 from turgor.scene.attachments import Attachment
 from turgor.scene.data import Body, Cloth, Placed, SoftBody
 from turgor.scene.described import options_of
@@ -49,10 +49,11 @@ KINDS: dict[str, tuple[str, type[Any]]] = {
     "plane": ("planes", Plane),
     "container": ("containers", Container),
 }
-HEAD = ("name", "description", "dim", "gravity", "wind")  # plain values of a scene
+HEAD = ("name", "description", "dim", "gravity", "wind", "air_density")  # plain values of a scene
 ATTACH = "attach"  # the table of attachments, which have no names
 RESERVED = (*HEAD, "simulation")  # not free as names, since `set` reads them
 EARTH = 9.81  # m/s²
+AIR = 1.2  # kg/m³, at 20 °C and 1013 hPa
 
 Thing = Body | RigidBody | Wall
 
@@ -61,12 +62,14 @@ class Scene:
     """Bodies, walls, gravity and wind, and how to simulate them.
 
     dim: 2 or 3. gravity: m/s², 9.81 downwards if left out (-y in 2D, -z in 3D). wind: m/s, velocity of the air.
+    air_density: kg/m³ (kg/m² in 2D); 0 is a vacuum. Bodies with a drag coefficient feel wind and air.
     `add_*` checks and stores; each thing has a unique name. Scenes are equal when their data is.
     """
 
     dim: int  # 2 or 3; fixed
     gravity: Vector  # m/s²; default 9.81 downwards: -y in 2D, -z in 3D
     wind: Vector  # m/s, velocity of the air
+    air_density: float  # kg/m³; kg/m² in 2D
     name: str
     description: str
     simulation: Settings
@@ -86,10 +89,12 @@ class Scene:
         name: str = "scene",
         description: str = "",
         simulation: Settings | None = None,
+        air_density: float = AIR,
     ) -> None:
         self.dim = dim
         self.gravity = (0.0,) * (self.dim - 1) + (-EARTH,) if gravity is None else cast(Vector, gravity)
         self.wind = ZERO if wind is None else cast(Vector, wind)
+        self.air_density = air_density
         self.name = name
         self.description = description
         self.simulation = Settings() if simulation is None else simulation
@@ -108,6 +113,8 @@ class Scene:
                     raise SceneError("dim of a scene cannot change: make a new scene")
             elif key in ("gravity", "wind"):
                 value = vector(key, value, self.dim)
+            elif key == "air_density":
+                value = validate.number(key, value, low=0.0)
             elif key in ("name", "description"):
                 value = text(key, value)
             elif key == "simulation":
@@ -118,7 +125,7 @@ class Scene:
 
     def copy(self) -> Scene:
         """A scene with the same bodies and walls (which are frozen), that may be changed without harm to this one."""
-        other = Scene(self.dim, self.gravity, self.wind, self.name, self.description, self.simulation)
+        other = Scene(self.dim, self.gravity, self.wind, self.name, self.description, self.simulation, self.air_density)
         for attribute in ("attachments", *(attribute for attribute, _ in KINDS.values())):
             getattr(other, attribute).extend(getattr(self, attribute))
         return other
@@ -280,7 +287,8 @@ class Scene:
         """Changes one value by its path: `set("ball.springs.stiffness", "200")`, `set("gravity", (0, 0, -1.6))`.
 
         A string is read as a TOML value where it is one (this is `--set` of the command line); "none" clears an
-        optional value. The first part of the path is a name in the scene, `simulation`, `gravity` or `wind`.
+        optional value. The first part of the path is a name in the scene, `simulation`, `gravity`, `wind` or
+        `air_density`.
         """
         value = toml.parse_value(value) if isinstance(value, str) else value
         head, *keys = text("path", path).split(".")
@@ -322,6 +330,8 @@ class Scene:
         for key in ("description", "wind"):
             if not document[key] or document[key] == (0.0,) * self.dim:
                 del document[key]
+        if document["air_density"] == AIR:
+            del document["air_density"]
         if settings := toml.encode(self.simulation):
             document["simulation"] = settings
         for kind, (attribute, _) in KINDS.items():

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turgor.errors import UnstableError
-from turgor.kernel.status import FINE, TOO_STIFF
+from turgor.forces.nonconservative import MADE
+from turgor.kernel.status import FINE, RUNAWAY, TOO_STIFF
+from turgor.scene.data import SoftBody
 from turgor.solvers.schemes import SCHEMES
 
 if TYPE_CHECKING:
@@ -30,6 +32,13 @@ def failure_of(sim: Simulation) -> UnstableError:
     status, culprit = (int(value) for value in sim.engine.scratch.status.numpy())
     settings = sim.settings
     where = f"body {_culprit(sim, culprit)!r} at t = {sim.time:.4g} s"
+    made = _made(sim, culprit)
+    if status == RUNAWAY:
+        scratch = sim.engine.scratch
+        moved, there = (float(array.numpy()[culprit]) for array in (scratch.moved, scratch.available))
+        return UnstableError(f"{where} moves with {moved:.2g} J, where gas and scene hold {there:.2g} J: {made}")
+    if made:
+        return UnstableError(f"{where} diverged with solver {settings.solver!r}: {made}")
     if status == TOO_STIFF:
         other = "" if SCHEMES[settings.solver].imaginary > 0.0 else ", add damping, or use solver='symplectic'"
         return UnstableError(
@@ -45,6 +54,22 @@ def failure_of(sim: Simulation) -> UnstableError:
         else f"raise substeps (now {settings.substeps}) or use substeps='auto'"
     )
     return UnstableError(f"{where} diverged with solver {settings.solver!r}: {remedy}")
+
+
+def _made(sim: Simulation, index: int) -> str:
+    """What to say of a body into which a pressure law that is not conservative has put energy; empty if it has not."""
+    if not sim.model.may_run_away or index >= len(sim.model.bodies) * sim.worlds:
+        return ""
+    body = sim.model.bodies[index % len(sim.model.bodies)]
+    made, moved = (float(array.numpy()[index]) for array in (sim.engine.scratch.made, sim.engine.scratch.moved))
+    if not isinstance(body, SoftBody) or not made > MADE * moved > 0.0:
+        return ""
+    laws = {"volume": "exact", "pressure_force": "gradient", "pressure_scaling": False}
+    others = {name: value for name, value in laws.items() if getattr(body, name) != value}
+    now = " and ".join(f"{name} = {getattr(body, name)!r}" for name in others)
+    exact = " and ".join(f"{name} = {value!r}" for name, value in others.items())
+    what = "volume is an estimate that" if list(others) == ["volume"] else "pressure law"
+    return f"its {what} is not conservative ({now}), and has made {made:.2g} J: use {exact}, or add damping or drag"
 
 
 def _culprit(sim: Simulation, index: int) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from turgor.scene.data import Body
+from turgor.scene.data import AIR, Body
 from turgor.scene.walls import Container, Plane
 from turgor.simulation.settings import RunSettings
 from turgor.simulation.views.body import BodyView
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["carry", "fresh", "rebound", "rebuilt"]
 
 # What a user may set on a running simulation. The gas in this order: setting the temperature changes nRT.
-SOFT_PARAMETERS = ("stiffness", "damping", "bending", "drag", "wind_drag", "friction", "restitution")
+SOFT_PARAMETERS = ("stiffness", "damping", "bending", "drag", *AIR, "wind_drag", "friction", "restitution")
 GAS_PARAMETERS = ("ambient", "temperature", "nRT")
 SURFACE_PARAMETERS = ("friction", "restitution")
+RIGID_PARAMETERS = (*SURFACE_PARAMETERS, *AIR)
 
 
 def fresh(old: Simulation, scene: Scene, *, settings: Settings | None = None, ledger: bool | None = None) -> Simulation:
@@ -65,7 +66,7 @@ def carry(old: Simulation, new: Simulation) -> None:
     """
     new.state.clock.assign(old.state.clock.numpy())
     new.frame_index = round(new.time * new.settings.fps)
-    for name in ("gravity", "wind"):
+    for name in ("gravity", "wind", "air_density"):
         if getattr(new.scene, name) == getattr(old.scene, name):
             _set(old, new, name)
     same_glue = old.scene.attachments == new.scene.attachments
@@ -97,7 +98,7 @@ def _carry_soft(source: BodyView, target: BodyView, pinned: Any) -> None:
 def _parameters(body: Any) -> tuple[str, ...]:
     """Names of what can be set on a running body of this description."""
     if not isinstance(body, Body):
-        return SURFACE_PARAMETERS
+        return RIGID_PARAMETERS
     return SOFT_PARAMETERS + (GAS_PARAMETERS if getattr(body, "gas", None) is not None else ())
 
 

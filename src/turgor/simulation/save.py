@@ -16,7 +16,7 @@ import numpy.typing as npt
 from turgor.errors import SceneError
 from turgor.files import replacing
 from turgor.model.saved import Saved, restore, saved
-from turgor.scene.data import Placed
+from turgor.scene.data import AIR, Placed
 from turgor.scene.scene import Scene
 from turgor.simulation.failure import ensure_fine
 
@@ -52,7 +52,9 @@ def _restore(sim: Simulation, arrays: dict[str, npt.NDArray[Any]]) -> None:
     sim.frame_index = int(arrays["frame_index"])
     for prefix, owner in _owners(sim):
         restore(owner, arrays, prefix)
-    sim.model.windy = sim.model.windy or bool(np.any(sim.model.wind_drag.numpy()))
+    model, rigids = sim.model, sim.model.rigids
+    model.feels_air = model.feels_air or any(getattr(model, name).numpy().any() for name in (*AIR, "wind_drag"))
+    rigids.feels_air = rigids.feels_air or any(getattr(rigids, name).numpy().any() for name in AIR)
     sim.engine.changed()
     contacts = {name: values for name, values in arrays.items() if name.startswith(CONTACT)}
     sim.engine.scratch.dt.assign(arrays[STEP])
@@ -88,7 +90,8 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
     if not target.parent.is_dir():
         raise SceneError(f"{target}: the folder {str(target.parent)!r} does not exist; create it first")
     scene = Scene(dim=sim.scene.dim, gravity=sim.scene.gravity, wind=sim.scene.wind, name=sim.scene.name,
-                  description=sim.scene.description, simulation=sim.scene.simulation)  # fmt: skip
+                  description=sim.scene.description, simulation=sim.scene.simulation,
+                  air_density=sim.scene.air_density)  # fmt: skip
     for body in sim.scene.bodies:
         scene.add(_inline(body))
     for rigid in sim.scene.rigid_bodies:

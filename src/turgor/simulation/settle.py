@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,24 +12,32 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import UnstableError
+from turgor.output.progress import waiting
 from turgor.scene.data import SoftBody, Springs, rotation_matrix
 from turgor.scene.scene import Scene
-from turgor.simulation.views.body import BodyView
+from turgor.simulation.step.relaxation import Relaxation
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
 
 __all__ = ["settle", "settled_positions"]
 
-STEPS = 6000  # at most
-TOLERANCE = 1e-4  # of the largest force on a vertex at the start
+FloatArray = npt.NDArray[np.float64]
+
+STEPS, STEPS_PER_EDGE = 20_000, 200  # at most: in all, and per edge across the body, as waves have to cross it
+TOLERANCE = 1e-5  # of the largest force on a vertex at the start
 ROUND_OFF = 1e-10  # of the force of a spring or of the gas at a vertex: a body at rest already has only round-off
-ALPHA, SHRINK, DELAY = 0.1, 0.99, 5  # FIRE's own constants
+ROUND = 10  # steps between two looks: at the forces, and at the longest stable step, which follows the shape
+FURTHEST = 0.05  # edges that a vertex moves in a step: the stable step is that of the shape of now
+FAR = 1e3  # sizes of the body: a vertex that is further away has no equilibrium to go to
+SHOW = 1.0  # s between two reports
+
+log = logging.getLogger("turgor")
 
 
 def settle(sim: Simulation) -> None:
     """Relax bodies that are to start in equilibrium (settled=True), each alone; those that are alike only once."""
-    known: dict[str, npt.NDArray[np.float64]] = {}
+    known: dict[str, FloatArray] = {}
     for body in sim.model.bodies:
         if isinstance(body, SoftBody) and body.settled:
             origin = (0.0,) * body.dim
@@ -40,56 +51,70 @@ def settle(sim: Simulation) -> None:
             sim[body.name].positions = known[key] @ rotation_matrix(body.rotation).T + np.array(body.at)
 
 
-def settled_positions(body: SoftBody, glued: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+def settled_positions(body: SoftBody, glued: npt.NDArray[np.int32]) -> FloatArray:
     """(vertices, dim) m, where the body comes to rest without gravity, walls and motion; `glued` vertices stay.
 
-    FIRE (Bitzek et al. 2006): the body moves freely, its velocities are turned towards the forces while that gains
-    speed, and are taken out as soon as it would climb. No damping coefficient has to be guessed.
+    A Monte Carlo volume is another one at each look and has no equilibrium but in the mean: that of the exact volume.
     """
     from turgor.simulation.simulation import Simulation
 
     zero = (0.0,) * body.dim
     still = replace(
         body, velocity=zero, spin=0.0 if body.dim == 2 else zero, settled=False, drag=0.0, velocity_damping=None,
-        wind_drag=0.0, springs=Springs(stiffness=body.springs.stiffness),
+        drag_coefficient=0.0, drag_tangential=0.0, wind_drag=None, springs=Springs(stiffness=body.springs.stiffness),
         pins=tuple(np.union1d(body.pinned, glued).tolist()),
     )  # fmt: skip
+    if body.volume == "monte-carlo":
+        still = replace(still, volume="exact", samples=None)
     scene = Scene(dim=body.dim, gravity=zero, name="settle")
     scene.add(still)
-    probe = Simulation(scene, precision="double", solver="symplectic", fps=240, contact="none")
-    probe.step()
-    frame = float(probe.engine.scratch.step_bound.numpy().min())  # as short as one stable step
-    sim = Simulation(scene, precision="double", solver="symplectic", fps=1.0 / frame, contact="none")
-    view: BodyView = sim[body.name]
-    free = np.ones((len(body.shape.vertices), 1))
-    free[still.pinned] = 0.0
+    sim = Simulation(scene, precision="double", contact="none")
+    with waiting(f"settling {body.name!r}") as report:
+        return _relaxed(sim, still, report)
 
-    limit, alpha, downhill = 0.0, ALPHA, 0
-    least = ROUND_OFF * _rough_force(body, float(view.pressure))
-    for step in range(STEPS):
-        forces = free * view.forces
-        largest = float(np.linalg.norm(forces, axis=1).max())
-        limit = limit or max(TOLERANCE * largest, least)
-        if largest <= limit:
-            return view.positions
-        velocities = view.velocities
-        if np.sum(forces * velocities) > 0.0:
-            downhill += 1
-            speed = np.linalg.norm(velocities)
-            view.velocities = (1.0 - alpha) * velocities + alpha * speed * forces / np.linalg.norm(forces)
-            alpha *= SHRINK if downhill > DELAY else 1.0
-        elif step:
-            view.velocities = 0.0
-            alpha, downhill = ALPHA, 0
-        sim.step()
+
+def _relaxed(sim: Simulation, body: SoftBody, report: Callable[[str], None]) -> FloatArray:
+    """(vertices, dim) m, in the order of the shape: where all forces are below the tolerance."""
+    relaxation = Relaxation(sim.engine, FURTHEST * _mean_edge(body))
+    least = ROUND_OFF * _rough_force(body, float(sim[body.name].pressure))
+    force = relaxation.largest_force()
+    limit = max(TOLERANCE * force, least)
+    far = FAR * float(np.linalg.norm(np.ptp(body.shape.vertices, axis=0)))
+    most = max(STEPS, STEPS_PER_EDGE * round(len(body.shape.vertices) ** (1.0 / (body.dim - 1))))
+    shown = time.perf_counter()
+    for step in range(0, most, ROUND):
+        if force <= limit and relaxation.largest_force() <= limit:
+            log.debug("settled %r in %d steps", body.name, step)
+            return sim[body.name].positions
+        if not (np.isfinite(force) and float(np.abs(sim[body.name].positions).max()) < far):
+            raise UnstableError(_no_equilibrium(body, f"flew apart after {step:,} steps of relaxation"))
+        if time.perf_counter() - shown > SHOW:
+            shown = time.perf_counter()
+            report(f"step {step:,} of at most {most:,}, largest force {force / limit:.3g} times the tolerance")
+        force = relaxation.run(ROUND)
     raise UnstableError(
-        f"body {body.name!r} found no equilibrium of springs and gas in {STEPS} steps: its springs may be too soft for "
-        "its pressure; leave settled out, or raise springs.stiffness"
+        _no_equilibrium(
+            body, f"still had {force / limit:.2g} times the allowed force after {most:,} steps of relaxation"
+        )
     )
+
+
+def _no_equilibrium(body: SoftBody, what: str) -> str:
+    known = body.volume == "exact" or (body.gas is not None and body.gas.held)
+    estimate = "" if known else f", or use volume = 'exact' instead of {body.volume!r}"
+    return (
+        f"body {body.name!r} found no equilibrium of springs and gas before the start (settled = true): it {what}; its "
+        f"springs may be too soft for its pressure: leave settled out, raise springs.stiffness, or lower the gas "
+        f"pressure{estimate}"
+    )
+
+
+def _mean_edge(body: SoftBody) -> float:
+    ends = body.shape.vertices[body.shape.edges]
+    return float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).mean())
 
 
 def _rough_force(body: SoftBody, pressure: float) -> float:
     """N: about what a spring as long as its edge, and the gas on the faces around a vertex, can do."""
-    ends = body.shape.vertices[body.shape.edges]
-    edge = float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).mean())
+    edge = _mean_edge(body)
     return body.springs.stiffness * edge + abs(pressure) * edge ** (body.dim - 1)

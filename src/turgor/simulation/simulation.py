@@ -38,7 +38,7 @@ from turgor.simulation.step.frame import Step
 from turgor.simulation.views.body import BodyView
 from turgor.simulation.views.contacts import ContactEvent, Listeners, contacts_of
 from turgor.simulation.views.rigid import RigidView
-from turgor.simulation.views.view import STIFFNESS, FloatArray, Named, Point, Rows, per_vertex
+from turgor.simulation.views.view import STIFFNESS, FloatArray, Named, PerWorld, Point, Rows, per_vertex
 from turgor.simulation.views.wall import WallView
 from turgor.solvers.schemes import SCHEMES
 
@@ -355,6 +355,24 @@ class Simulation:
     @wind.setter
     def wind(self, value: Rows) -> None:
         self._set_world_vector(self.model.wind, "wind", value)
+
+    @property
+    def air_density(self) -> float | FloatArray:
+        """kg/m³ (kg/m² in 2D), or (worlds,). May be set."""
+        table = np.asarray(self.model.air_density.numpy(), np.float64)
+        return float(table[0]) if self.worlds == 1 else np.asarray(table)
+
+    @air_density.setter
+    def air_density(self, value: PerWorld) -> None:
+        try:
+            table = np.broadcast_to(np.asarray(value, np.float64), (self.worlds,))
+        except (TypeError, ValueError):
+            raise SceneError(f"air_density must be a number (or one per world), got {value!r}") from None
+        if not np.all(np.isfinite(table) & (table >= 0.0)):
+            raise SceneError(f"air_density must be finite and >= 0, got {value!r}")
+        self.engine.look()  # frames that are still to be computed have the old value
+        self.model.air_density.assign(np.ascontiguousarray(table, self.model.numbers.dtype))
+        self.engine.changed(moved=False)
 
     def _world_vector(self, array: Any) -> FloatArray:
         table = np.asarray(array.numpy(), np.float64)

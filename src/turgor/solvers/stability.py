@@ -4,6 +4,7 @@ With S_i = sum over the springs at vertex i of n nᵀ + t (I - n nᵀ), t = max(
 x·Kx <= 2k sum x_i·S_i x_i, so omega² <= k max 2 lambda_max(S_i) / m_i; the dashpots likewise, with n nᵀ alone.
 The gas adds (gamma P / V) sum |dV/dx_i|² / m_i (rank one), and the turning of the pressure force with the surface at
 most |gauge| sum of edge lengths / (3 m_i) in 3D, |gauge| / m_i in 2D. A hinge adds 4 kb |grad theta|² / m_i per vertex.
+The air damps at a rate of at most rho C A_i |u_i| / m_i: twice its force per u, as that grows with u.
 
 The bound holds while the shape is what it was. `rate` says how fast the shape changes (strain rate, volume rate, points
 about to hit a wall), limits the step too, and says after how many substeps the bound has to be taken again. A body that
@@ -94,6 +95,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         area: wp.array(dtype=vec),
         clear: int,  # the accumulators must be zero after use
         inverse_mass: wp.array(dtype=real),
+        world: wp.array(dtype=int),
+        wind: wp.array(dtype=vec),
+        air_share: wp.array(dtype=real),
         neighbour_start: wp.array(dtype=int),
         neighbours: wp.array(dtype=int),
         neighbour_rest: wp.array(dtype=real),
@@ -108,6 +112,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         turn_bound_out: wp.array(dtype=real),
         gas_bound_out: wp.array(dtype=real),
         hinge_bound_out: wp.array(dtype=real),
+        air_bound_out: wp.array(dtype=real),
         lightest_out: wp.array(dtype=real),
         change_rate_out: wp.array(dtype=real),
         flow_out: wp.array(dtype=real),
@@ -120,8 +125,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         turn = real(0.0)
         gas = real(0.0)
         bend = real(0.0)
+        air = real(0.0)
         lightest = real(0.0)
         rate = real(0.0)
+        breeze = wind[world[chunk_body[chunk]]]
         flow = real(0.0)
         drawn = real(0.0)
         for p in range(chunk_start[chunk] + lane, chunk_start[chunk + 1], wp.block_dim()):
@@ -166,6 +173,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             gas += m1 * share2 * wp.dot(area[i], area[i])
             flow += share * wp.dot(area[i], speed)
             drawn += m1 * share * wp.dot(area[i], pull)
+            air = wp.max(air, m1 * share * air_share[i] * wp.length(area[i]) * wp.length(breeze - speed))
             if m1 > real(0.0):
                 lightest = wp.max(lightest, m1)
                 rate = wp.max(rate, wp.sqrt(fastest))
@@ -180,6 +188,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         most_turn = wp.tile_max(wp.tile(turn))
         all_gas = wp.tile_sum(wp.tile(gas))
         most_bend = wp.tile_max(wp.tile(bend))
+        most_air = wp.tile_max(wp.tile(air))
         most_light = wp.tile_max(wp.tile(lightest))
         most_rate = wp.tile_max(wp.tile(rate))
         all_flow = wp.tile_sum(wp.tile(flow))
@@ -191,6 +200,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             wp.atomic_max(turn_bound_out, b, most_turn[0])
             wp.atomic_add(gas_bound_out, b, all_gas[0])
             wp.atomic_max(hinge_bound_out, b, most_bend[0])
+            wp.atomic_max(air_bound_out, b, most_air[0])
             wp.atomic_max(lightest_out, b, most_light[0])
             wp.atomic_max(change_rate_out, b, most_rate[0])
             wp.atomic_add(flow_out, b, all_flow[0])
@@ -232,6 +242,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         turn_bound: wp.array(dtype=real),
         gas_bound: wp.array(dtype=real),
         hinge_bound: wp.array(dtype=real),
+        air_bound: wp.array(dtype=real),
         lightest: wp.array(dtype=real),
         change_rate: wp.array(dtype=real),
         flow: wp.array(dtype=real),
@@ -241,6 +252,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         damping: wp.array(dtype=real),
         bending: wp.array(dtype=real),
         drag: wp.array(dtype=real),
+        world: wp.array(dtype=int),
+        air_density: wp.array(dtype=real),
+        drag_coefficient: wp.array(dtype=real),
+        drag_tangential: wp.array(dtype=real),
         wind_drag: wp.array(dtype=real),
         grab_vertex: wp.array(dtype=int),
         grab_stiffness: wp.array(dtype=real),
@@ -280,6 +295,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         across += wp.float64(bending[b]) * wp.float64(hinge_bound[b])
         omega2 = from_springs + from_gas + across
         c = dashpot * wp.float64(spring_bound[b]) + wp.float64(drag[b]) + wp.float64(wind_drag[b]) * light
+        c += wp.float64(air_density[world[b]] * wp.max(drag_coefficient[b], drag_tangential[b]) * air_bound[b])
         if grab_vertex[b] >= 0:
             omega2 += wp.float64(grab_stiffness[b]) * light
             c += wp.float64(grab_damping[b]) * light
@@ -313,6 +329,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         turn_bound[b] = real(0.0)
         gas_bound[b] = real(0.0)
         hinge_bound[b] = real(0.0)
+        air_bound[b] = real(0.0)
         lightest[b] = real(0.0)
         change_rate[b] = real(0.0)
         flow[b] = real(0.0)

@@ -106,6 +106,8 @@ CHANGES = {
     "wind_drag": lambda sim: setattr(sim["ball"], "wind_drag", 0.9),
     "gravity": lambda sim: setattr(sim, "gravity", (0.0, 0.0, -1.6)),
     "wind": lambda sim: setattr(sim, "wind", (1.0, 0.0, 0.0)),
+    "air_density": lambda sim: setattr(sim, "air_density", 1.0),
+    "drag_coefficient": lambda sim: setattr(sim["ball"], "drag_coefficient", 0.9),
     "grab": lambda sim: sim.grab("ball", 0, (0.0, 0.0, 2.0)),
     "step": lambda sim: sim.step(),
 }

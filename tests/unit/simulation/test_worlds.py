@@ -57,6 +57,8 @@ BODY = {
     "bending": (0.0, 0.01, 0.1),
     "drag": (0.0, 0.5, 2.0),
     "wind_drag": (0.0, 0.01, 0.05),
+    "drag_coefficient": (0.0, 0.5, 2.0),
+    "drag_tangential": (0.0, 0.5, 2.0),
     "friction": (0.0, 0.1, 0.3),
     "restitution": (0.0, 0.5, 0.9),
     "ambient": (900.0, 1000.0, 1050.0),

@@ -199,7 +199,7 @@ def cloth(quick: bool) -> list[Block]:
     winds = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
     depths, forces = cloth_depths(winds, 1.0 if quick else 2.0)
     power = float(np.polyfit(np.log(winds), np.log(depths), 1)[0])
-    points, drag = len(sim.scene.cloths[0].shape.vertices), sim.scene.cloths[0].wind_drag
+    points, drag = len(sim.scene.cloths[0].shape.vertices), sim.scene.cloths[0].wind_drag or 0.0
     rows = [
         [wind, force, points * drag * wind, depth] for wind, force, depth in zip(winds, forces, depths, strict=True)
     ]

@@ -82,7 +82,7 @@ def flag_scene(wind: Sequence[float], coarse: bool) -> Scene:
     scene = gallery.load("flag")
     scene.wind = tuple(float(part) for part in wind)
     if coarse:
-        scene.set("flag.wind_drag", 4.0 * scene.cloths[0].wind_drag)
+        scene.set("flag.wind_drag", 4.0 * (scene.cloths[0].wind_drag or 0.0))
         scene.set("flag.shape.sheet.resolution", [16, 11])
     return scene
 
@@ -140,7 +140,7 @@ def flag(quick: bool) -> list[Block]:
             "The poster's wind force has the unit of a velocity and no coefficient. turgor has one, `wind_drag` in N "
             "s/m per point. With the same coefficient the force depends on the mesh and not on the area: the same "
             f"sheet of 1 m² gets {coarse:.0f} N as 11 × 11 points and {fine:.0f} N as 31 × 31, so it has to be chosen "
-            "for the mesh.",
+            "for the mesh. turgor's own law, `drag_coefficient`, is per area: ½ ρ C A |w − v| (w − v).",
             "wrong",
         ),
     ]  # fmt: skip

@@ -1,10 +1,10 @@
-"""All forces of a stage, one call per law: springs, faces, bending, wind, volume, gas (with gravity and grab)."""
+"""All forces of a stage, one call per law: springs, faces, bending, air, volume, gas (with gravity and grab)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from turgor.forces import bending, gas, gather, pressure, springs, total, volumes, wind
+from turgor.forces import air, bending, gas, gather, nonconservative, pressure, springs, total, volumes
 from turgor.kernel.launch import Launcher
 from turgor.model.model import BLOCK, Model
 
@@ -19,20 +19,25 @@ class Forces:
         self.count, self.bodies = model.vertices * model.worlds, len(model.parts) * model.worlds
         n = model.numbers
         self.k_springs, self.k_pressure, self.k_gas = springs.kernels(n), pressure.kernels(n), gas.kernels(n)
-        self.k_gather, self.k_wind, self.k_bending = gather.kernels(n), wind.kernels(n), bending.kernels(n)
+        self.k_gather, self.k_air, self.k_bending = gather.kernels(n), air.kernels(n), bending.kernels(n)
+        self.k_nonconservative = nonconservative.kernels(n)
         self.k_volumes, self.k_total = volumes.kernels(n), total.kernels(n)
 
-    def evaluate(self, x: Any, v: Any, offset: float) -> None:
-        """Spring, face and hinge forces in f and area, pressure per body in push; offset: time in substeps."""
+    def evaluate(self, x: Any, v: Any, offset: float, looking: bool = False) -> None:
+        """Spring, face and hinge forces in f and area, pressure per body in push; offset: time in substeps.
+
+        looking: volumes that are only looked at are measured too.
+        """
         if self.gathers:
             self.gather(x, v)
         else:
             self.add_springs(x, v)
             self.add_faces(x)
         self.add_bending(x)
-        self.add_wind(v)
-        self.estimate_volumes(x)
-        self.update_bodies(x, v, offset)
+        self.add_air(v)
+        method = self.model.method if looking else self.model.pressing_method
+        self.estimate_volumes(x, method)
+        self.update_bodies(x, v, offset, method)
 
     def measure(self, x: Any, v: Any) -> None:
         """Areas, volumes and pressures only."""
@@ -40,8 +45,8 @@ class Forces:
             self.gather(x, v)
         else:
             self.add_faces(x)
-        self.estimate_volumes(x)
-        self.update_bodies(x, v, 0.0)
+        self.estimate_volumes(x, self.model.pressing_method)
+        self.update_bodies(x, v, 0.0, self.model.pressing_method)
 
     def add_springs(self, x: Any, v: Any) -> None:
         self.launch(self.k_springs.add_springs, len(self.model.springs), x=x, v=v)
@@ -52,36 +57,51 @@ class Forces:
     def gather(self, x: Any, v: Any) -> None:
         self.launch.blocks(self.k_gather.gather_forces, self.model.chunks, self.model.block_size, x=x, v=v)
 
-    def reshape_areas(self, x: Any) -> None:
-        """The papers' alternatives to the volume gradient."""
+    def reshape_areas(self, x: Any, v: Any, booking: bool = False) -> None:
+        """The papers' alternatives to the volume gradient; booking: sum up what they do besides."""
         if self.model.pressure_reshaped:
-            self.launch(self.k_pressure.reshape_areas, self.count, x=x)
+            self.launch(self.k_pressure.reshape_areas, self.count, x=x, v=v, booking=int(booking))
+
+    def book_volumes(self) -> None:
+        """What approximate volumes do besides the work of the gas."""
+        if self.model.volumes_press:
+            self.launch(self.k_nonconservative.book_volume, self.bodies)
+
+    def find_runaways(self) -> None:
+        """Whether a body has been given absurd energy by a pressure law that is not conservative."""
+        if self.model.may_run_away:
+            self.launch(self.k_nonconservative.sum_motion, self.count)
+            self.launch(self.k_nonconservative.judge, self.bodies)
 
     def add_bending(self, x: Any) -> None:
         if len(self.model.hinges):
             self.launch(self.k_bending.add_bending, len(self.model.hinges), x=x)
 
-    def add_wind(self, v: Any) -> None:
-        if self.model.windy:
-            self.launch(self.k_wind.add_wind, self.count, v=v)
+    def add_air(self, v: Any) -> None:
+        if self.model.feels_air:
+            self.launch(self.k_air.add_air, self.count, v=v)
 
-    def estimate_volumes(self, x: Any) -> None:
-        """Approximate volumes, for bodies that ask for one."""
+    def estimate_volumes(self, x: Any, method: Any) -> None:
+        """Approximate volumes, for bodies that ask for one; method: per body, `Model.method` or `pressing_method`."""
         m, k = self.model, self.k_volumes
-        if not m.volumes_estimated:
+        if not (m.volumes_estimated if method is m.method else m.volumes_press):
             return
         self.launch(k.reset_bounds, self.bodies)
-        self.launch(k.find_bounds, self.count, x=x)
-        self.launch(k.find_reach, self.count, x=x)
+        self.launch(k.find_bounds, self.count, x=x, method=method)
+        self.launch(k.find_reach, self.count, x=x, method=method)
         if m.probes:
-            self.launch(k.probe_inside, m.probes, x=x)
-        self.launch(k.estimate_volume, self.bodies)
+            self.launch(k.place_probes, m.probes)
+        if m.faces_probed:
+            self.launch(k.cross_faces, len(m.faces), x=x, method=method)
+        if m.probes:
+            self.launch(k.count_probes, m.probes)
+        self.launch(k.estimate_volume, self.bodies, method=method)
 
-    def update_bodies(self, x: Any, v: Any, offset: float) -> None:
+    def update_bodies(self, x: Any, v: Any, offset: float, method: Any) -> None:
         """Volume -> pressure; gravity and grab of each body."""
         if self.gathers:
             block = BLOCK if self.model.chunks > 32 * self.bodies else 32
-            self.launch.blocks(self.k_gather.collect_bodies, self.bodies, block, x=x, v=v, offset=offset)
+            self.launch.blocks(self.k_gather.collect_bodies, self.bodies, block, x=x, v=v, offset=offset, method=method)
         else:
             self.launch(self.k_gas.update_bodies, self.bodies, x=x, v=v, offset=offset)
 

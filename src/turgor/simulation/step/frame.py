@@ -73,6 +73,7 @@ class Step:
             wall=[state.walls, model.walls],
             rigid=[state.rigid, scratch.rigid, model.rigids],
             glued=[model.glue],
+            patch=[model.rigids.patches],
         )  # fmt: skip
         n, options = model.numbers, {"clears": not gathers, "ledger": ledger}
         self.k_walls, self.k_stability, self.k_plan = walls.kernels(n), stability.kernels(n), plan.kernels(n)
@@ -184,6 +185,9 @@ class Step:
     def changed(self, moved: bool = True) -> None:
         """Parameters, velocities or (`moved`) positions were set: what was measured or listed is out of date."""
         self.fresh = False
+        if moved and self.model.may_run_away:
+            self.scratch.volume_before.fill_(np.nan)
+            self.scratch.made.zero_()
         if moved and self.split is not None and self.split.method is not None:
             self.split.method.forget()
 
@@ -231,7 +235,8 @@ class Step:
             self.forces.evaluate(x, v, offset)
             if number == 0:
                 self.keep_ledger()
-            self.forces.reshape_areas(x)
+                self.forces.book_volumes()
+            self.forces.reshape_areas(x, v, booking=number == 0)
             if number < len(scheme.reach):
                 offset = scheme.reach[number]
                 self.begin_stage(number, weight, offset)
@@ -290,10 +295,18 @@ class Step:
 
     def plan(self) -> None:
         """The length of the next substeps: fixed, or from the stability bound at the present state."""
-        m, s, k, c = self.model, self.state, self.k_stability, self.scheme
         if self.fixed is not None:
             self.launch(self.k_plan.plan_fixed, 1, frame_time=self.frame_time, count=self.fixed)
             return
+        self.bound()
+        self.launch.blocks(
+            self.k_plan.plan_substeps, 1, BLOCK,
+            frame_time=self.frame_time, max_substeps=self.max_substeps, multiple=self.unroll,
+        )  # fmt: skip
+
+    def bound(self) -> None:
+        """The longest stable step of each body at the present state."""
+        m, s, k, c = self.model, self.state, self.k_stability, self.scheme
         self.forces.measure(s.x, s.v)
         if len(m.hinges):
             self.launch(k.bound_hinges, len(m.hinges))
@@ -302,16 +315,13 @@ class Step:
         )
         limits = wp.vec4f(c.imaginary, c.real, float(c.growth_power), c.growth_divisor)
         self.launch(k.bound_step, self.bodies, limits=limits)
-        self.launch.blocks(
-            self.k_plan.plan_substeps, 1, BLOCK,
-            frame_time=self.frame_time, max_substeps=self.max_substeps, multiple=self.unroll,
-        )  # fmt: skip
 
     def inspect(self) -> None:
         """Whether all is finite and all buffers were large enough; if not, the frame is undone."""
         self.launch(self.k_plan.inspect, max(self.count, 1), frame_time=self.frame_time)
         if self.split is not None:
             self.split.inspect()
+        self.forces.find_runaways()
         self.launch(self.k_plan.end_frame, 1)
         wp.capture_if(self.scratch.failed, on_true=self._rollback.go_back)
         self.move_walls(0.0)
@@ -323,9 +333,9 @@ class Step:
         s = self.state
         out = wp.zeros_like(s.x)
         with ONE_AT_A_TIME:
-            self.forces.evaluate(s.x, s.v, 0.0)
+            self.forces.evaluate(s.x, s.v, 0.0, looking=True)
             self.keep_lost_forces()
-            self.forces.reshape_areas(s.x)
+            self.forces.reshape_areas(s.x, s.v)
             self.forces.add_up(out)
         return out
 

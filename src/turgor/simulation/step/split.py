@@ -17,7 +17,7 @@ from turgor.model.model import Model
 from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
-from turgor.rigid import glue, integrate
+from turgor.rigid import air, glue, integrate
 from turgor.rigid.ledger import RigidLedger
 from turgor.solvers import plan, split
 from turgor.solvers.schemes import Scheme
@@ -45,6 +45,7 @@ class SplitEnd:
         self.k_split = split.kernels(n, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
         self.k_rigid, self.k_glue, self.k_plan = integrate.kernels(n), glue.kernels(n), plan.kernels(n)
         self.rigid_ledger = RigidLedger(model.rigids, launch) if ledger and self.rigids else None
+        self.k_air = air.kernels(n, ledger)
         self.surfaces = Surfaces(model)
         self.readings = Readings(model, state, self.surfaces, launch) if readings else None
         self.method: ContactMethod | None = None
@@ -134,6 +135,8 @@ class SplitEnd:
         if self.rigids:
             if self.rigid_ledger is not None:
                 self.rigid_ledger.keep_start()
+            if self.model.rigids.feels_air:
+                self.launch(self.k_air.add_air, self.rigids)
             self.launch(self.k_rigid.kick_rigid, self.rigids)
             if self.rigid_ledger is not None:
                 self.rigid_ledger.keep_kicked()

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from turgor.errors import SceneError
 from turgor.model.model import decay_rate
-from turgor.scene.data import SoftBody
+from turgor.scene.data import AIR, SoftBody
 from turgor.scene.gas import GAS_CONSTANT, VOLUME_FLOOR
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.views.view import (
@@ -64,7 +64,7 @@ class BodyView(AnyBodyView):
     damping = Parameter("Dashpot of each spring, N s/m")
     bending = Parameter("Bending stiffness, N m/rad")
     drag = Parameter("Drag rate c of dv/dt = -c v, 1/s")
-    wind_drag = Parameter("Wind force per point and speed, N s/m")
+    wind_drag = Parameter("Matyka's wind: force per point and speed, N s/m")
     ambient = Parameter("Pressure outside, Pa (N/m in 2D)", gas=True)
     nRT = Parameter("Amount of gas times R times temperature, J", gas=True)  # noqa: N815
 
@@ -270,8 +270,8 @@ class BodyView(AnyBodyView):
         if name == "stiffness" and law is not None:  # Martin's damping follows the stiffness
             stiffness = model.stiffness.numpy()[self.index :: len(model.parts)]
             self._put(model.decay, len(model.parts), decay_rate(law, stiffness))
-        if name == "wind_drag" and not model.windy:
-            model.windy = True
+        if name in (*AIR, "wind_drag") and not model.feels_air:
+            model.feels_air = True
             self._sim.engine.record_again()
 
     def _set_vertices(self, array: Any, value: Any, name: str, origin: Any) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from turgor.errors import SceneError
 from turgor.model.rotations import angle_of, matrices_of, quaternion_of, swing
-from turgor.scene.data import rotation_matrix
+from turgor.scene.data import AIR, rotation_matrix
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.views.view import STIFFNESS, Angular, AnyBodyView, FloatArray, PerWorld, Point, Rows, Scalar
 
@@ -258,6 +258,9 @@ class RigidView(AnyBodyView):
         if name in ("x", "q", "v", "spin"):
             self._carry_glue()
         self._sim.engine.changed(moved=name in ("x", "q"))
+        if name in AIR and not self._rigids.feels_air:
+            self._rigids.feels_air = True
+            self._sim.engine.record_again()
 
     def _carry_glue(self) -> None:
         """Glued vertices go where the body goes."""

@@ -127,8 +127,34 @@ class Surface:
         view._assign(self.name, np.where(unset, UNSET, values))
 
 
+class Coefficient:
+    """A coefficient of the air as an attribute."""
+
+    def __init__(self, what: str) -> None:
+        self.__doc__ = f"{what} (no unit). May be set."
+
+    def __set_name__(self, owner: type[AnyBodyView], name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, view: None, owner: type[AnyBodyView]) -> Coefficient: ...
+    @overload
+    def __get__(self, view: AnyBodyView, owner: type[AnyBodyView]) -> Scalar: ...
+    def __get__(self, view: AnyBodyView | None, owner: type[AnyBodyView]) -> Coefficient | Scalar:
+        return self if view is None else view._scalar(view._rows(self.name))
+
+    def __set__(self, view: AnyBodyView, value: PerWorld) -> None:
+        values = view._per_world(self.name, value)
+        if not view._fits(values) or np.any(values < 0.0):
+            raise SceneError(f"{view.name}.{self.name} must be finite and >= 0, got {value!r}")
+        view._assign(self.name, values)
+
+
 class AnyBodyView(View, abc.ABC):
     """What the views of soft and of rigid bodies share."""
+
+    drag_coefficient = Coefficient("Drag of the air across the surface")
+    drag_tangential = Coefficient("Drag of the air along the surface")
 
     friction = Surface("Coulomb coefficient (no unit)")
     restitution = Surface("0..1 (no unit)", 1.0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from turgor.errors import SceneError
-from turgor.scene.data import Body, Cloth, SoftBody
+from turgor.scene.data import Body, SoftBody
 from turgor.scene.gas import GAS_CONSTANT
 from turgor.scene.rigid import RigidBody
 from turgor.scene.scene import Thing
@@ -24,6 +24,8 @@ GRAVITY_MAX = 25.0  # m/s²: Jupiter has 24.8
 DRAG_MAX = 5.0  # 1/s
 FRICTION_MAX = 1.5
 WIND_MAX = 4.0  # m/s
+COEFFICIENT_MAX = 3.0  # of air drag: a parachute has 1.5
+DENSITY_MAX = 5.0  # kg/m³: four times air
 SPIN_MAX = 3.0  # rad/s
 FEWEST = 0.6  # of the substeps that "auto" takes: with fewer, bodies that touch blow up, which also takes very long
 PUMP = "pump holds the pressure"
@@ -87,9 +89,17 @@ def has_mass(world: World, name: str) -> bool:
     return isinstance(thing, Body) or (isinstance(thing, RigidBody) and thing.kind == "dynamic")
 
 
-def in_wind(world: World, name: str) -> bool:
+def in_air(world: World, name: str) -> bool:
     thing = world.scene[name]
-    return isinstance(thing, Cloth) or (isinstance(thing, SoftBody) and thing.dim == 3)
+    if isinstance(thing, Body):
+        return thing.wind_drag is None
+    return isinstance(thing, RigidBody) and thing.kind == "dynamic"
+
+
+def in_wind(world: World, name: str) -> bool:
+    """Of Matyka's law, where the scene has it."""
+    thing = world.scene[name]
+    return isinstance(thing, Body) and thing.wind_drag is not None
 
 
 def any_body(world: World, name: str) -> bool:
@@ -101,7 +111,8 @@ def scene(world: World, name: str) -> bool:
 
 
 def windy(world: World, name: str) -> bool:
-    return any(body.wind_drag > 0.0 for body in world.scene.bodies)
+    soft, rigid = world.scene.bodies, world.scene.rigid_bodies
+    return any(any(body.air_drag) or body.wind_drag for body in soft) or any(any(body.air_drag) for body in rigid)
 
 
 def turns(world: World, name: str) -> bool:
@@ -182,6 +193,10 @@ def drag_span(world: World, name: str, first: Any) -> Span:
     return Span.of(0.0, max(DRAG_MAX, 2.0 * first.drag))
 
 
+def drag_coefficient_span(world: World, name: str, first: Any) -> Span:
+    return Span.of(0.0, max(COEFFICIENT_MAX, 2.0 * first.drag_coefficient))
+
+
 def wind_drag_span(world: World, name: str, first: Any) -> Span:
     """A body without wind drag gets some, so that it is carried by wind in about a second."""
     return Span.of(0.0, WIDE * (first.wind_drag or first.mass / len(first.shape.vertices)))
@@ -246,6 +261,18 @@ def wind_part(axis: int) -> tuple[Reader, Writer]:
 def wind_span(world: World, name: str, first: Any) -> Span:
     most = max(WIND_MAX, 3.0 * max(abs(part) for part in world.opened.wind))
     return Span.of(-most, most)
+
+
+def air_density(world: World, name: str) -> float:
+    return world.scene.air_density
+
+
+def set_air_density(world: World, name: str, value: Any) -> None:
+    world.change("air_density", float(value))
+
+
+def air_density_span(world: World, name: str, first: Any) -> Span:
+    return Span.of(0.0, max(DENSITY_MAX, 2.0 * world.opened.air_density))
 
 
 def axis(world: World) -> Any:

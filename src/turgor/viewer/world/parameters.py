@@ -129,6 +129,10 @@ PARAMETERS: tuple[Parameter, ...] = (
         *live.field("drag"),
     ),
     Parameter(
+        "drag_coefficient", "Air drag", "", "Drag coefficient of the surface: force = ½ density × it × area × speed².",
+        live.in_air, live.drag_coefficient_span, *live.field("drag_coefficient"),
+    ),
+    Parameter(
         "wind_drag", "Drag of the wind", "N s/m", "How much wind pushes on each point.", live.in_wind,
         live.wind_drag_span, *live.field("wind_drag"),
     ),
@@ -138,11 +142,15 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     *(
         Parameter(
-            f"wind_{axis}", f"Wind {axis}", "m/s", "Velocity of the air; only bodies with wind drag feel it.",
+            f"wind_{axis}", f"Wind {axis}", "m/s", "Velocity of the air; only bodies with air drag feel it.",
             live.windy if axis != "z" else lambda world, name: world.scene.dim == 3 and live.windy(world, name),
             live.wind_span, *live.wind_part(index), of_scene=True,
         )
         for index, axis in enumerate("xyz")
+    ),
+    Parameter(
+        "air_density", "Air density", "kg/m³", "Air 1.2, water 1000, vacuum 0; only bodies with air drag feel it.",
+        live.windy, live.air_density_span, live.air_density, live.set_air_density, flat_unit="kg/m²", of_scene=True,
     ),
     Parameter(
         "spin", "Box turns", "rad/s", "How fast the container turns; it goes on from where it is.", live.turns,

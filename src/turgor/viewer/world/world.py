@@ -40,11 +40,11 @@ LIVE_BODY = {
     ("springs", "stiffness"): "stiffness",
     ("springs", "damping"): "damping",
     ("drag",): "drag",
-    ("wind_drag",): "wind_drag",
     ("mass",): "mass",
     ("friction",): "friction",
     ("restitution",): "restitution",
 }
+LIVE_AIR = (("drag_coefficient",), ("drag_tangential",), ("wind_drag",))
 LIVE_WALL = ("friction", "restitution", "spin", "velocity")
 GAS_KIND = ("law", "gamma", "held", "inflate", "gravity_waits")  # a change of these rebuilds the simulation
 COLOR = ("color",)
@@ -190,7 +190,7 @@ class World:
 
     def _change_live(self, scene: Scene, head: str, keys: tuple[str, ...]) -> bool:
         """Into the running simulation; False where it has to be rebuilt."""
-        if head in ("gravity", "wind") and not keys:
+        if head in ("gravity", "wind", "air_density") and not keys:
             setattr(self.sim, head, getattr(scene, head))
             return True
         if head in ("name", "description"):
@@ -213,6 +213,8 @@ class World:
         return True
 
     def _change_body(self, name: str, body: Any, keys: tuple[str, ...]) -> bool:
+        if keys in LIVE_AIR:
+            return self._change_air(name, body)
         attribute = LIVE_BODY.get(keys)
         if attribute is None or (attribute == "mass" and self._glued(name)):
             return False
@@ -222,6 +224,13 @@ class World:
         for key in keys:
             value = getattr(value, key)
         setattr(self.sim[name], attribute, value)
+        return True
+
+    def _change_air(self, name: str, body: Any) -> bool:
+        view = self.sim[name]
+        view.drag_coefficient, view.drag_tangential = body.air_drag
+        if isinstance(body, Body):
+            view.wind_drag = body.wind_drag or 0.0
         return True
 
     def _change_gas(self, name: str, before: Any, after: Any) -> bool:

@@ -132,7 +132,7 @@ class ChangeTab(Tab):
             self._touched.pop(key, None)
         if self._shown is not world.scene or resting:
             self._shown = world.scene
-            for key in ("wind_x", "wind_y", "wind_z"):  # they matter once a body has wind drag
+            for key in ("wind_x", "wind_y", "wind_z", "air_density"):  # they matter once a body has air drag
                 if bool(self._names.get(key)) != bool(subjects(world, TABLE[key], None)):
                     self._fit(key)
             for key, names in self._names.items():
