@@ -85,7 +85,7 @@ class Sweep:
     def zone_round(self) -> None:
         """Follow all candidates that could meet; join them where they do."""
         self.follow_candidates()
-        wp.capture_if(self.again, on_true=self.zones.move)
+        wp.capture_if(self.again, on_true=lambda: self.zones.move(self.table))
 
     def follow_candidates(self) -> None:
         """Along their movements."""

@@ -15,11 +15,12 @@ than one, and the unit is as small as their number allows.
 
 import functools
 from types import SimpleNamespace
-from typing import no_type_check
+from typing import Any, no_type_check
 
 import numpy as np
 import warp as wp
 
+from turgor.contact import pair_sums
 from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.solve import sides
 from turgor.kernel import structs
@@ -56,8 +57,8 @@ class Zones:
         self.zones.parent.fill_(-1)
         self.launch = launch.extended(self)
 
-    def move(self) -> None:
-        """Those that have grown in this round get their common motion."""
+    def move(self, table: Any) -> None:
+        """Those that have grown in this round get their common motion; table: of impulses per pair of bodies."""
         walk, k = self.launch.walk, self.kernels
         self.zone_count.zero_()
         walk(k.number_zones)
@@ -67,7 +68,7 @@ class Zones:
         if self.has_walls:
             walk(k.meet_walls)
             walk(k.leave_walls)
-        walk(k.move_members)
+        walk(k.move_members, table=table)
 
     def dissolve(self) -> None:
         """The displacements of members are what their velocities ask for; then there are no zones."""
@@ -85,6 +86,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     vec_d, spin_d, push = exact.vec, exact.spin, impulse.kernels(exact)
     cross, swing, turn_by, inertia = push.cross, push.swing, push.turn_by, push.inertia
     Dynamics, moment_of = sides.kernels(n, parallel).Dynamics, impulse.kernels(n).cross
+    sums = pair_sums.kernels(n)
+    Table, add_to_pair = sums.Table, sums.add_to_pair
     turns, moments = (1, 1) if dim == 2 else (3, 6)
     terms = 1 + 2 * dim + turns + moments  # of the sums: mass, place, velocity, angular momentum, inertia
 
@@ -493,6 +496,14 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             arm = node_place(dynamics, node) - dynamics.rigid_x[body]
             wp.atomic_add(dynamics.rigid_driven_moment, body, moment_of(arm, p))
 
+    @wp.func
+    def body_of(dynamics: Dynamics, point_body: wp.array(dtype=int), rigid_body: wp.array(dtype=int), node: int) -> int:
+        """Contact body of a node."""
+        soft = dynamics.soft_inverse_mass.shape[0]
+        if node < soft:
+            return point_body[at(node)]
+        return rigid_body[node - soft]
+
     @n.kernel(variant)
     def move_members(
         zones: Zones,
@@ -510,9 +521,14 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         status: wp.array(dtype=int),
         rigid_push_move: wp.array(dtype=vec),
         rigid_push_turn: wp.array(dtype=spin_type),
+        table: Table,
         stride: int,
     ):
-        """Members take over the motion of their zone; and how far that leads from what was asked for."""
+        """Members take over the motion of their zone; and how far that leads from what was asked for.
+
+        For readings, what a zone does to a body counts as done by the body that holds the zone or has its root: between
+        two bodies, as most are, this is the force between them.
+        """
         h = dt[0]
         for m in range(wp.tid(), zones.member_count[0], stride):
             node = at(zones.members[at(m)])
@@ -521,6 +537,13 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             if zones.grown[s] == rounds[0] and node_inverse_mass(dynamics, node) > real(0.0):
                 v = zone_velocity(zones, s, node_place(dynamics, node) - node_place(dynamics, root))
                 r = node - dynamics.soft_inverse_mass.shape[0]
+                if table.key.shape[0] > 0:
+                    hub = wp.where(zones.anchor[s] == NOBODY, root, zones.anchor[s])
+                    one = body_of(dynamics, point_body, rigid_body, node)
+                    other = body_of(dynamics, point_body, rigid_body, hub)
+                    if one != other:
+                        changed = (v - node_velocity(dynamics, node)) / node_inverse_mass(dynamics, node)
+                        add_to_pair(table, one, other, changed)
                 if r < 0:
                     asked = move[node] + h * (dynamics.point_v[node] - v_free[node])
                     # contact may stop what explodes, but must not hide it
@@ -534,9 +557,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 else:
                     spin = rounded_spin(zones.spin[s])
                     drive(dynamics, zones.anchor[s], node, dynamics.rigid_v[r] - v)
-                    changed = wp.length(h * (v - dynamics.rigid_v[r]) - rigid_push_move[r])
+                    apart = wp.length(h * (v - dynamics.rigid_v[r]) - rigid_push_move[r])
                     turned = turn_speed(h * (spin - dynamics.rigid_spin[r]) - rigid_push_turn[r])
-                    wp.atomic_add(unmade_move, rigid_body[r], changed + turned * rigid_size[r])
+                    wp.atomic_add(unmade_move, rigid_body[r], apart + turned * rigid_size[r])
                     dynamics.rigid_v[r] = v
                     dynamics.rigid_spin[r] = spin
                     dynamics.rigid_angular[r] = rounded_spin(turn_by(own_inertia(dynamics, r), zones.spin[s]))
