@@ -200,6 +200,44 @@ def check_worlds(name, frames, worlds):
     assert abs(one[1] - many[1]) < 0.2 * one[1] + 0.02
 
 
+def square_box(dim):
+    return shapes.box(size=(0.5, 0.5, 0.5)) if dim == 3 else shapes.polygon(sides=4, radius=0.5 * np.sqrt(0.5))
+
+
+def check_mass_ratio(dim, precision):
+    """As in test_rigid_mass_ratios.py: 1,000 kg stand on 1 kg."""
+    scene = turgor.Scene(dim=dim)
+    scene.add_ground(friction=0.6, restitution=0.0)
+    aside = (0.0,) * (dim - 1)
+    for name, mass, height in (("light", 1.0, 0.25), ("heavy", 1000.0, 0.755)):
+        scene.add_rigid_body(
+            square_box(dim), name=name, at=(*aside, height), mass=mass, friction=0.6, restitution=0.0,
+            rotation=np.pi / 4 if dim == 2 else (0.0, 0.0, 0.0),
+        )  # fmt: skip
+    sim = turgor.Simulation(scene, device="cuda", precision=precision)
+    for _ in range(10):
+        sim.run(1.0)
+        where = np.array([sim["light"].center, sim["heavy"].center])
+        assert np.abs(where - [(*aside, 0.25), (*aside, 0.75)]).max() < 0.005, where
+
+
+def check_mirror(dim, precision):
+    """As in test_rigid_mass_ratios.py: two boxes face-on onto a third."""
+    scene = turgor.Scene(dim=dim, gravity=(0.0,) * dim)
+    aside = (0.0,) * (dim - 1)
+    for i, (x, v) in enumerate([(-1.0, 1.0), (0.0, 0.0), (1.0, -1.0)]):
+        scene.add_rigid_body(
+            square_box(dim), name=f"box-{i}", at=(x, *aside), velocity=(v, *aside), friction=0.5, restitution=1.0,
+            rotation=np.pi / 4 if dim == 2 else (0.0, 0.0, 0.0),
+        )  # fmt: skip
+    sim = turgor.Simulation(scene, device="cuda", precision=precision)
+    sim.run(1.0)
+    boxes = [sim[f"box-{i}"] for i in range(3)]
+    assert boxes[2].velocity[0] > 0.9, "they did not meet"
+    assert max(np.abs(box.spin).max() for box in boxes) < 1e-3
+    assert max(np.abs(box.velocity[1:]).max() for box in boxes) < 1e-3
+
+
 CHECKS = [
     *((check_momentum, kind, "features", p) for kind in ("soft", "box", "ball") for p in ("single", "double")),
     *((check_momentum, "soft", contact, "single") for contact in ("particles", "bounding")),
@@ -209,6 +247,8 @@ CHECKS = [
     *((check_gallery_ledger, name) for name in ("five-balls", "rotating-box", "flag", "stack")),
     *((check_readings, precision) for precision in ("single", "double")),
     *((check_crumpled, precision) for precision in ("single", "double")),
+    *((check_mass_ratio, dim, precision) for dim in (2, 3) for precision in ("single", "double")),
+    *((check_mirror, dim, precision) for dim in (2, 3) for precision in ("single", "double")),
     (check_statistics, "two-spheres", 120),
     (check_statistics, "five-balls", 120),
     (check_statistics, "stack", 120),

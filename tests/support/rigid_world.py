@@ -85,6 +85,7 @@ class RigidWorld:
         c.warm_start()
         for _ in range(self.passes):
             c.solve()
+        c.finish()
         c.push()
         c.store()
         self.move()

@@ -26,7 +26,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     real, vec, spin_type = n.real, n.vec, n.spin
     m, t = motion.kernels(n), structs(n)
     mat, matrix, rotate_back = m.mat, m.matrix, m.rotate_back
-    Shapes, Bodies, Walls, Pairs = t.Shapes, t.Bodies, t.Walls, t.Pairs
+    Shapes, Bodies, Walls, Pairs, Rounds = t.Shapes, t.Bodies, t.Walls, t.Pairs, t.Rounds
     zero = wp.constant(real(0.0))
     mesh = wp.constant(MESH)
 
@@ -69,12 +69,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
         margin: wp.array(dtype=real),
         pair_count: wp.array(dtype=wp.int32),
         manifold_count: wp.array(dtype=wp.int32),
+        held_count: wp.array(dtype=wp.int32),
+        push_angular: wp.array(dtype=spin_type),
+        rounds: Rounds,
+        push_rounds: Rounds,
     ):
-        """Bounds of a body, with its skin and the distance that it may move in this substep."""
+        """Bounds of a body, with its skin and the distance that it may move in this substep; counts begin at zero."""
         i = wp.tid()
         if i == 0:
             pair_count[0] = 0
         k = i % bodies.per_world
+        if k == 0:
+            rounds.unsolved[i // bodies.per_world] = 0
+            push_rounds.unsolved[i // bodies.per_world] = 0
         turn = matrix(bodies.q[i])
         grow = bodies.skin[i] + dt[0] * (
             wp.length(bodies.v[i]) + spin_rate(bodies.spin[i]) * shapes.collider[at(k)].reach
@@ -86,6 +93,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         box_half[i] = around
         margin[i] = grow
         manifold_count[i] = 0
+        held_count[i] = 0
+        push_angular[i] = spin_type(real(0.0))
 
     @wp.func
     def apart(a: vec, size_a: vec, b: vec, size_b: vec) -> bool:

@@ -1,10 +1,13 @@
 """Impulses at the contact points of rigid bodies: Gauss-Seidel over the pairs, or all pairs at once (B14, B15, law 9).
 
-A pass visits each pair and corrects the accumulated impulses of its points: the normal one is never negative, the one
-of friction stays within its cone. Equal and opposite impulses act at one point, so momentum and angular momentum are
-kept. On the CPU a pair sees what the pair before it did. In parallel each body is split into as many parts as it has
+A pass visits each pair and corrects the accumulated impulses of its points: the normal ones are never negative, those
+of friction stay within their cones. Equal and opposite impulses act at one point, so momentum and angular momentum are
+kept. The points of a pair are corrected together, so that a symmetric contact stays symmetric. On the CPU a pair sees
+what the pair before it did. In parallel each body is split into as many parts as it has
 pairs, which move independently during a pass (mass splitting; Tonge et al. 2012): a pass is then a sum over pairs,
 taken in integers, so that the order of threads does not matter.
+
+The same passes remove depth: there a velocity is a displacement (`Motion`, `Rows`), and there is no friction.
 """
 
 import functools
@@ -13,15 +16,18 @@ from typing import no_type_check
 
 import warp as wp
 
+from turgor.contact.rigid import manifold
 from turgor.contact.rigid.records import POINTS, structs
 from turgor.kernel import fixed_sum
-from turgor.kernel.numbers import Numbers
+from turgor.kernel.numbers import Numbers, at
 from turgor.rigid import impulse
 
-__all__ = ["kernels"]
+__all__ = ["ALL", "HELD", "UNEVEN", "kernels"]
 
-PUSH_SHARE = 0.2  # of the depth, removed in a substep
-PUSH_SPEED = 2.0  # m/s, the fastest removal
+# which pairs a pass visits
+ALL = 0
+UNEVEN = 1  # those of worlds that need more passes (turgor.contact.rigid.acceleration)
+HELD = 2  # those with walls and with bodies that nothing moves
 
 
 @functools.cache
@@ -29,16 +35,16 @@ PUSH_SPEED = 2.0  # m/s, the fastest removal
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     """Kernels; `parallel`: threads run at the same time."""
     real, vec, spin_type = n.real, n.vec, n.spin
-    t, i, w = structs(n), impulse.kernels(n), fixed_sum.kernels(n)
+    t, i, w, m = structs(n), impulse.kernels(n), fixed_sum.kernels(n), manifold.kernels(n)
     add_move, add_turn, taken_move, taken_turn = w.add_move, w.add_turn, w.taken_move, w.taken_turn
     Bodies, Walls, Pairs, Points, Warm, Sums = t.Bodies, t.Walls, t.Pairs, t.Points, t.Warm, t.Sums
+    Motion, Rows, each, table = t.Motion, t.Rows, t.each, t.table
     cross, swing, turn_by, mobility, inner = i.cross, i.swing, i.turn_by, i.mobility, i.inner
-    inertia = i.inertia
+    inertia, inverse, swept = i.inertia, m.inverse, m.swept
     zero = wp.constant(real(0.0))
     one = wp.constant(real(1.0))
-    share = wp.constant(real(PUSH_SHARE))
-    fastest = wp.constant(real(PUSH_SPEED))
     dim = n.dim
+    steps = wp.types.matrix(shape=(2 if dim == 2 else POINTS, dim), dtype=real)  # a vector per point
     module = f"{__name__}_at_once" if parallel else __name__
 
     if dim == 2:
@@ -79,7 +85,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
     @n.kernel(module)
     def prepare(stride: int, bodies: Bodies, pairs: Pairs, points: Points, manifold_count: wp.array(dtype=wp.int32)):
-        """Effective masses of the points."""
+        """What impulses at the points of a pair do to their velocities."""
         for index in range(wp.tid(), wp.min(pairs.count[0], pairs.capacity), stride):
             i = pairs.a[index]
             j = pairs.b[index]
@@ -95,17 +101,27 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     split = split_count(manifold_count, j)
                     mass_b = split * bodies.inverse_mass[j]
                     inertia_b = split * bodies.world_inertia[j]
-                for row in range(POINTS * index, POINTS * index + count):
-                    arm_a = points.arm_a[row]
-                    arm_b = points.arm_b[row]
-                    along = mobility(mass_a, inertia_a, arm_a, normal) + mobility(mass_b, inertia_b, arm_b, normal)
-                    points.normal_mass[row] = one / along
-                    points.tangent_mass[row] = one / tangent_inverse_mass(
+                response = table()
+                first = POINTS * index
+                for p in range(count):
+                    arm_a = points.arm_a[first + p]
+                    arm_b = points.arm_b[first + p]
+                    points.tangent_mass[first + p] = one / tangent_inverse_mass(
                         normal, mass_a, inertia_a, arm_a, mass_b, inertia_b, arm_b
                     )
+                    turn_a = turn_by(inertia_a, cross(arm_a, normal))
+                    turn_b = turn_by(inertia_b, cross(arm_b, normal))
+                    for o in range(p + 1):
+                        along = mass_a + mass_b + inner(cross(points.arm_a[first + o], normal), turn_a)
+                        along += inner(cross(points.arm_b[first + o], normal), turn_b)
+                        response[p, o] = along
+                        response[o, p] = along
+                pairs.response[index] = response
+                if count > 1:
+                    pairs.inverse[index] = inverse(response, count)
 
     @wp.func(inline=True)  # a call would copy the structs
-    def act(bodies: Bodies, sums: Sums, body: int, total: vec, moment: spin_type):
+    def act(motion: Motion, bodies: Bodies, sums: Sums, body: int, total: vec, moment: spin_type):
         """An impulse and its moment on a body; in parallel into its sums, where moments are divided by its size."""
         mass = bodies.inverse_mass[body]
         if mass > zero:
@@ -113,186 +129,204 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 add_move(sums.linear, body, mass * total)
                 add_turn(sums.angular, body, (mass / sums.radius[body]) * moment)
             else:
-                bodies.v[body] = bodies.v[body] + mass * total
-                bodies.angular[body] = bodies.angular[body] + moment
-                bodies.spin[body] = bodies.spin[body] + turn_by(bodies.world_inertia[body], moment)
+                motion.v[body] = motion.v[body] + mass * total
+                motion.angular[body] = motion.angular[body] + moment
+                motion.spin[body] = motion.spin[body] + turn_by(bodies.world_inertia[body], moment)
 
     @n.kernel(module)
-    def warm_start(
-        stride: int,
-        bodies: Bodies,
-        pairs: Pairs,
-        points: Points,
-        sums: Sums,
-    ):
+    def warm_start(stride: int, bodies: Bodies, pairs: Pairs, points: Points, motion: Motion, rows: Rows, sums: Sums):
         """The impulses that the points start with."""
         for index in range(wp.tid(), wp.min(pairs.count[0], pairs.capacity), stride):
             i = pairs.a[index]
             j = pairs.b[index]
             total = vec()
-            moment_a = spin_type(zero)
-            moment_b = spin_type(zero)
+            moment_a = spin_type(real(0.0))
+            moment_b = spin_type(real(0.0))
             for row in range(POINTS * index, POINTS * index + pairs.point_count[index]):
-                force = points.normal_impulse[row] * pairs.normal[index] + points.friction_impulse[row]
+                force = rows.normal[row] * pairs.normal[index] + rows.friction[row]
                 total += force
                 moment_a += cross(points.arm_a[row], force)
                 moment_b -= cross(points.arm_b[row], force)
             if pairs.point_count[index] > 0:
-                act(bodies, sums, i, total, moment_a)
+                act(motion, bodies, sums, i, total, moment_a)
                 if j >= 0:
-                    act(bodies, sums, j, -total, moment_b)
+                    act(motion, bodies, sums, j, -total, moment_b)
 
     @n.kernel(module)
     def solve(
         stride: int,
+        which: int,
+        backward: int,
+        slides: int,
+        rubs: int,
         bodies: Bodies,
         walls: Walls,
         pairs: Pairs,
         points: Points,
+        motion: Motion,
+        rows: Rows,
         manifold_count: wp.array(dtype=wp.int32),
+        held_count: wp.array(dtype=wp.int32),
+        unsolved: wp.array(dtype=wp.int32),
         sums: Sums,
     ):
-        """A pass over the pairs: friction of each point within its normal impulse so far, then the normal one.
+        """A pass over the pairs: friction within the normal impulses so far, then the normal ones.
 
-        In this order, because a depth that is left is worse than a friction that is a little late.
+        In this order, because a depth that is left is worse than a friction that is a little late. The friction of all
+        points takes one step from the same velocities, as far as it lowers the energy. `slides`: 0 for displacements,
+        which do not know the motion of walls; `rubs`: 1 with friction.
         """
-        for index in range(wp.tid(), wp.min(pairs.count[0], pairs.capacity), stride):
+        number = wp.min(pairs.count[0], pairs.capacity)
+        for turn in range(wp.tid(), number, stride):
+            index = at(wp.where(backward == 1, number - 1 - turn, turn))
+            i = at(pairs.a[index])
+            j = pairs.b[index]
             count = pairs.point_count[index]
+            inverse_a = bodies.inverse_mass[i]
+            inverse_b = zero
+            if j >= 0:
+                inverse_b = bodies.inverse_mass[at(j)]
+            if which == HELD and inverse_a > zero and inverse_b > zero:
+                count = 0
+            if slides == 0 and count > 0:  # nothing is deep, and nothing is pushed
+                still = wp.length_sq(motion.v[i]) == zero
+                if j >= 0:
+                    still = still and wp.length_sq(motion.v[at(j)]) == zero
+                if still:
+                    for row in range(POINTS * index, POINTS * index + count):
+                        still = still and rows.target[row] <= zero
+                    if still:
+                        count = 0
+            if which == UNEVEN and unsolved[i // bodies.per_world] == 0:
+                count = 0
             if count > 0:
-                i = pairs.a[index]
-                j = pairs.b[index]
+                first = POINTS * index
                 normal = pairs.normal[index]
-                friction = pairs.friction[index]
-                split = split_count(manifold_count, i)
-                mass_a = split * bodies.inverse_mass[i]
+                part = one  # a pass over few pairs splits the bodies less often
+                if wp.static(parallel) and which == HELD:
+                    part = split_count(held_count, i) / split_count(manifold_count, i)
+                    if inverse_a == zero:
+                        part = split_count(held_count, j) / split_count(manifold_count, j)
+                split = part * split_count(manifold_count, i)
+                mass_a = split * inverse_a
                 inertia_a = split * bodies.world_inertia[i]
-                v_a = bodies.v[i]
-                spin_a = bodies.spin[i]
                 mass_b = zero
                 inertia_b = inertia(zero)
+                v_a = motion.v[i]
+                spin_a = motion.spin[i]
                 v_b = vec()
-                spin_b = spin_type(zero)
+                spin_b = spin_type(real(0.0))
                 if j >= 0:
-                    split = split_count(manifold_count, j)
-                    mass_b = split * bodies.inverse_mass[j]
-                    inertia_b = split * bodies.world_inertia[j]
-                    v_b = bodies.v[j]
-                    spin_b = bodies.spin[j]
-                else:
-                    v_b = walls.velocity[-1 - j]
-                    spin_b = walls.spin[-1 - j]
+                    split = part * split_count(manifold_count, j)
+                    mass_b = split * inverse_b
+                    inertia_b = split * bodies.world_inertia[at(j)]
+                    v_b = motion.v[at(j)]
+                    spin_b = motion.spin[at(j)]
+                elif slides == 1:
+                    v_b = walls.velocity[at(-1 - j)]
+                    spin_b = walls.spin[at(-1 - j)]
                 total = vec()
-                moment_a = spin_type(zero)
-                moment_b = spin_type(zero)
-                for row in range(POINTS * index, POINTS * index + count):
-                    arm_a = points.arm_a[row]
-                    arm_b = points.arm_b[row]
-                    normal_before = points.normal_impulse[row]
-                    friction_before = points.friction_impulse[row]
-                    if normal_before > zero or wp.length_sq(friction_before) > zero:
-                        velocity = v_a + swing(spin_a, arm_a) - v_b - swing(spin_b, arm_b)
-                        now = friction_before - points.tangent_mass[row] * (
-                            velocity - wp.dot(velocity, normal) * normal
-                        )
-                        size = wp.length(now)
-                        if size > friction * normal_before:
-                            now *= friction * normal_before / size
-                        points.friction_impulse[row] = now
-                        force = now - friction_before
-                        turn_a = cross(arm_a, force)
-                        turn_b = -cross(arm_b, force)
-                        v_a += mass_a * force
-                        v_b -= mass_b * force
-                        spin_a += turn_by(inertia_a, turn_a)
-                        spin_b += turn_by(inertia_b, turn_b)
+                moment_a = spin_type(real(0.0))
+                moment_b = spin_type(real(0.0))
+                sticking = wp.int32(0)
+                if rubs == 1:
+                    friction = pairs.friction[index]
+                    step = steps()
+                    slope = real(0.0)
+                    along = vec()
+                    along_a = spin_type(real(0.0))
+                    along_b = spin_type(real(0.0))
+                    for p in range(count):
+                        row = at(first + p)
+                        before = rows.friction[row]
+                        limit = friction * rows.normal[row]
+                        size2 = wp.length_sq(before)
+                        if limit > zero or size2 > zero:
+                            sticking = wp.int32(1)
+                            arm_a = points.arm_a[row]
+                            arm_b = points.arm_b[row]
+                            if size2 > limit * limit:  # the cone has become smaller
+                                less = (limit / wp.sqrt(size2) - one) * before
+                                before += less
+                                rows.friction[row] = before
+                                total += less
+                                moment_a += cross(arm_a, less)
+                                moment_b -= cross(arm_b, less)
+                            velocity = v_a + swing(spin_a, arm_a) - v_b - swing(spin_b, arm_b)
+                            velocity -= wp.dot(velocity, normal) * normal
+                            now = before - (points.tangent_mass[row] / part) * velocity
+                            size2 = wp.length_sq(now)
+                            if size2 > limit * limit:
+                                now *= limit / wp.sqrt(size2)
+                            ahead = now - before
+                            step[p] = ahead
+                            slope -= wp.dot(ahead, velocity)
+                            along += ahead
+                            along_a += cross(arm_a, ahead)
+                            along_b -= cross(arm_b, ahead)
+                    if sticking == 1:
+                        # along the step the energy is -share slope + share²/2 curve
+                        turn_a = turn_by(inertia_a, along_a)
+                        turn_b = turn_by(inertia_b, along_b)
+                        slope -= (mass_a + mass_b) * wp.dot(total, along) + inner(moment_a, turn_a)
+                        slope -= inner(moment_b, turn_b)
+                        curve = (mass_a + mass_b) * wp.length_sq(along) + inner(along_a, turn_a)
+                        curve += inner(along_b, turn_b)
+                        share = one
+                        if slope < curve and curve > zero:
+                            share = wp.max(slope, zero) / curve
+                        for p in range(count):
+                            row = at(first + p)
+                            rows.friction[row] = rows.friction[row] + share * step[p]
+                        total += share * along
+                        moment_a += share * along_a
+                        moment_b += share * along_b
+                        v_a += mass_a * total
+                        v_b -= mass_b * total
+                        spin_a += turn_by(inertia_a, moment_a)
+                        spin_b += turn_by(inertia_b, moment_b)
+                old = each()
+                speed = each()
+                pressing = wp.int32(0)
+                for p in range(count):
+                    row = at(first + p)
+                    velocity = v_a + swing(spin_a, points.arm_a[row]) - v_b - swing(spin_b, points.arm_b[row])
+                    speed[p] = (wp.dot(velocity, normal) - rows.target[row]) / part
+                    old[p] = rows.normal[row]
+                    if speed[p] < zero or old[p] > zero:
+                        pressing += 1
+                if pressing > 0:
+                    # the change counts, not the difference of sums: they have too few digits for the lightest bodies
+                    change = each()
+                    if count == 1:
+                        change[0] = wp.max(-speed[0] / pairs.response[index][0, 0], -old[0])
+                    else:
+                        if pressing == count:
+                            change = -(pairs.inverse[index] * speed)
+                        if pressing < count or wp.min(old + change) < zero:
+                            change = swept(old, speed, pairs.response[index], count, which == UNEVEN)
+                    for p in range(count):
+                        row = at(first + p)
+                        force = change[p] * normal
+                        rows.normal[row] = wp.max(old[p] + change[p], zero)
                         total += force
-                        moment_a += turn_a
-                        moment_b += turn_b
-                    velocity = v_a + swing(spin_a, arm_a) - v_b - swing(spin_b, arm_b)
-                    more = wp.max(
-                        points.normal_mass[row] * (points.target_speed[row] - wp.dot(velocity, normal)), -normal_before
-                    )
-                    if more != zero:
-                        points.normal_impulse[row] = normal_before + more
-                        force = more * normal
-                        turn_a = cross(arm_a, force)
-                        turn_b = -cross(arm_b, force)
-                        v_a += mass_a * force
-                        v_b -= mass_b * force
-                        spin_a += turn_by(inertia_a, turn_a)
-                        spin_b += turn_by(inertia_b, turn_b)
-                        total += force
-                        moment_a += turn_a
-                        moment_b += turn_b
-                act(bodies, sums, i, total, moment_a)
-                if j >= 0:
-                    act(bodies, sums, j, -total, moment_b)
+                        moment_a += cross(points.arm_a[row], force)
+                        moment_b -= cross(points.arm_b[row], force)
+                if pressing > 0 or sticking == 1:
+                    act(motion, bodies, sums, i, total, moment_a)
+                    if j >= 0:
+                        act(motion, bodies, sums, j, -total, moment_b)
 
     @n.kernel(module)
-    def apply_sums(bodies: Bodies, sums: Sums):
+    def apply_sums(bodies: Bodies, motion: Motion, sums: Sums):
         """What all pairs together did to a body."""
         i = wp.tid()
         mass = bodies.inverse_mass[i]
         if mass > zero:
             moment = (sums.radius[i] / mass) * taken_turn(sums.angular, i)
-            bodies.v[i] = bodies.v[i] + taken_move(sums.linear, i)
-            bodies.angular[i] = bodies.angular[i] + moment
-            bodies.spin[i] = bodies.spin[i] + turn_by(bodies.world_inertia[i], moment)
-
-    @wp.func(inline=True)
-    def move_apart(bodies: Bodies, sums: Sums, body: int, arm: vec, force: vec):
-        """As `act`, for displacements."""
-        if bodies.inverse_mass[body] > zero:
-            move = bodies.inverse_mass[body] * force
-            turn = turn_by(bodies.world_inertia[body], cross(arm, force))
-            if wp.static(parallel):
-                add_move(sums.linear, body, move)
-                add_turn(sums.angular, body, turn)
-            else:
-                bodies.push_move[body] = bodies.push_move[body] + move
-                bodies.push_turn[body] = bodies.push_turn[body] + turn
-
-    @n.kernel(module)
-    def push(
-        stride: int,
-        dt: wp.array(dtype=real),
-        bodies: Bodies,
-        pairs: Pairs,
-        points: Points,
-        sums: Sums,
-    ):
-        """A pass that moves points apart that are deeper than the slop; velocities do not change."""
-        for index in range(wp.tid(), wp.min(pairs.count[0], pairs.capacity), stride):
-            i = pairs.a[index]
-            j = pairs.b[index]
-            normal = pairs.normal[index]
-            for row in range(POINTS * index, POINTS * index + pairs.point_count[index]):
-                deep = -points.gap[row] - pairs.slop[index]
-                if deep > zero:
-                    arm_a = points.arm_a[row]
-                    arm_b = points.arm_b[row]
-                    # in parallel the points of a pair all see the state at the start of the pass: each takes a share
-                    portion = one
-                    if wp.static(parallel):
-                        portion = one / real(pairs.point_count[index])
-                    moved = wp.dot(bodies.push_move[i] + swing(bodies.push_turn[i], arm_a), normal)
-                    if j >= 0:
-                        moved -= wp.dot(bodies.push_move[j] + swing(bodies.push_turn[j], arm_b), normal)
-                    wanted = wp.min(share * deep, fastest * dt[0])
-                    before = points.push_impulse[row]
-                    more = wp.max(portion * points.normal_mass[row] * (wanted - moved), -before)
-                    points.push_impulse[row] = before + more
-                    force = more * normal
-                    move_apart(bodies, sums, i, arm_a, force)
-                    if j >= 0:
-                        move_apart(bodies, sums, j, arm_b, -force)
-
-    @n.kernel(module)
-    def apply_pushes(bodies: Bodies, sums: Sums):
-        """What all pairs together moved a body."""
-        i = wp.tid()
-        bodies.push_move[i] = bodies.push_move[i] + taken_move(sums.linear, i)
-        bodies.push_turn[i] = bodies.push_turn[i] + taken_turn(sums.angular, i)
+            motion.v[i] = motion.v[i] + taken_move(sums.linear, i)
+            motion.angular[i] = motion.angular[i] + moment
+            motion.spin[i] = motion.spin[i] + turn_by(bodies.world_inertia[i], moment)
 
     @n.kernel(module)
     def store_owners(dt: wp.array(dtype=real), pairs: Pairs, warm: Warm):
@@ -304,7 +338,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         warm.number[i] = pairs.number[i]
 
     @n.kernel(module)
-    def store(stride: int, pairs: Pairs, points: Points, warm: Warm):
+    def store(stride: int, pairs: Pairs, points: Points, rows: Rows, warm: Warm):
         """The impulses, for the next substep."""
         for index in range(wp.tid(), wp.min(pairs.count[0], pairs.capacity), stride):
             warm.b[index] = pairs.b[index]
@@ -312,19 +346,18 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             warm.point_count[index] = pairs.point_count[index]
             for row in range(POINTS * index, POINTS * index + pairs.point_count[index]):
                 warm.feature[row] = points.feature[row]
-                warm.normal_impulse[row] = points.normal_impulse[row]
-                warm.friction_impulse[row] = points.friction_impulse[row]
-                if points.impact[row] == 1 and points.normal_impulse[row] > zero:  # not repeated, but they have touched
+                warm.normal_impulse[row] = rows.normal[row]
+                warm.friction_impulse[row] = rows.friction[row]
+                if points.impact[row] == 1 and rows.normal[row] > zero:  # not repeated, but they have touched
                     warm.normal_impulse[row] = real(-1e-30)
                     warm.friction_impulse[row] = vec()
 
     return SimpleNamespace(
+        act=act,
         prepare=prepare,
         warm_start=warm_start,
         solve=solve,
         apply_sums=apply_sums,
-        push=push,
-        apply_pushes=apply_pushes,
         store_owners=store_owners,
         store=store,
     )

@@ -8,6 +8,7 @@ import warp as wp
 
 from turgor.contact import materials
 from turgor.contact.rigid import clip, round, sat
+from turgor.contact.rigid.acceleration import ROUNDS, UNEQUAL
 from turgor.contact.rigid.polytope import CAPSULE, SPHERE
 from turgor.contact.rigid.records import POINTS, structs
 from turgor.kernel.numbers import Numbers, at
@@ -15,6 +16,9 @@ from turgor.rigid import impulse, motion
 
 __all__ = ["kernels"]
 
+TOUCHING = 0.1  # of the slop: a gap that counts as none, so that all points of a face at rest are at rest together
+PUSH_SHARE = 0.2  # of the depth, removed in a substep
+PUSH_SPEED = 2.0  # m/s, the fastest removal
 SLOP = 0.05  # of the skins: a length that does not matter, and the depth at which bodies rest
 
 
@@ -27,13 +31,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
     mat, matrix, swing = motion.kernels(n).mat, motion.kernels(n).matrix, impulse.kernels(n).swing
     Shapes, put, reduced = t.Shapes, c.put, c.reduced
     Bodies, Walls, Pairs, Points, Warm = t.Bodies, t.Walls, t.Pairs, t.Points, t.Warm
+    Rows, Rounds = t.Rows, t.Rounds
     collide = sat.kernels(n).collide
     round_on_piece, round_on_round = r.round_on_piece, r.round_on_round
     pair_friction, shared_restitution = surface.pair_friction, surface.shared_restitution
     pair_restitution = surface.pair_restitution
     zero = wp.constant(real(0.0))
     half = wp.constant(real(0.5))
+    touching = wp.constant(real(TOUCHING))
     slop_share = wp.constant(real(SLOP))
+    push_share = wp.constant(real(PUSH_SHARE))
+    fastest = wp.constant(real(PUSH_SPEED))
+    unequal = wp.constant(real(UNEQUAL))
     slow = wp.constant(real(materials.BOUNCE))
     sphere, capsule = wp.constant(SPHERE), wp.constant(CAPSULE)
 
@@ -133,11 +142,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
         walls: Walls,
         pairs: Pairs,
         points: Points,
+        rows: Rows,
+        pushes: Rows,
+        rounds: Rounds,
+        push_rounds: Rounds,
         warm: Warm,
         margin: wp.array(dtype=real),
         manifold_count: wp.array(dtype=wp.int32),
+        held_count: wp.array(dtype=wp.int32),
     ):
-        """Contact points of the pairs, the velocities wanted there, and the impulses of the last substep."""
+        """Contact points of the pairs, the velocities wanted there, and the impulses of the last substep.
+
+        Depth beyond the slop is to be removed, and its removal elsewhere must not make another point deeper than that.
+        """
         h = dt[0]
         position = wp.zeros(shape=(wp.static(clip.BUFFER),), dtype=vec)
         gap = wp.zeros(shape=(wp.static(clip.BUFFER),), dtype=real)
@@ -154,7 +171,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             slop = slop_share * bodies.skin[i]
             centre = vec()  # of the other body or wall
             v_other = vec()
-            spin_other = spin_type(zero)
+            spin_other = spin_type(real(0.0))
             if j < 0:
                 wall = -1 - j
                 normal = walls.normal[wall]
@@ -186,14 +203,37 @@ def kernels(n: Numbers) -> SimpleNamespace:
             pairs.slop[index] = slop
             if count > 0:
                 wp.atomic_add(manifold_count, i, 1)
+                lightness = bodies.inverse_mass[i]
+                lightness_other = zero
                 if j >= 0:
                     wp.atomic_add(manifold_count, j, 1)
+                    lightness_other = bodies.inverse_mass[j]
+                    if lightness == zero:
+                        wp.atomic_add(held_count, j, 1)
+                if lightness_other == zero:
+                    wp.atomic_add(held_count, i, 1)
+                heaviest = wp.min(lightness, lightness_other)
+                if heaviest > zero and wp.max(lightness, lightness_other) > unequal * heaviest:
+                    rounds.unsolved[i // bodies.per_world] = 1
+                    rounds.left[0] = ROUNDS
+                    push_rounds.unsolved[i // bodies.per_world] = 1
+                    push_rounds.left[0] = ROUNDS
             # impulses of the same points in the last substep, if it had the pair
             before = wp.int32(-1)
             first = warm.first[i]
             for o in range(first, first + warm.number[i]):
                 if warm.b[o] == j and warm.part[o] == pairs.part[index]:
                     before = o
+            scale = zero
+            if warm.dt[0] > zero:
+                scale = h / warm.dt[0]
+            lost = real(0.0)  # impulses of points that are gone
+            lost_friction = vec()
+            new = wp.int32(0)
+            if before >= 0:
+                for u in range(POINTS * before, POINTS * before + warm.point_count[before]):
+                    lost += wp.max(warm.normal_impulse[u], zero)
+                    lost_friction += warm.friction_impulse[u]
             for v in range(count):
                 row = POINTS * index + v
                 arm = position[v]
@@ -202,32 +242,47 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 points.arm_b[row] = arm_other
                 points.gap[row] = gap[v]
                 points.feature[row] = features[v]
-                points.push_impulse[row] = zero
-                points.normal_impulse[row] = zero
-                points.friction_impulse[row] = vec()
+                deep = -wp.min(gap[v], zero) - slop
+                pushes.target[row] = wp.min(wp.min(push_share * deep, deep), fastest * h)
+                pushes.normal[row] = zero
+                rows.normal[row] = zero
+                rows.friction[row] = vec()
                 touched_before = wp.bool(False)
+                matched = wp.int32(-1)
                 if before >= 0:
-                    for u in range(warm.point_count[before]):
-                        if warm.feature[POINTS * before + u] == features[v]:
-                            scale = zero
-                            if warm.dt[0] > zero:
-                                scale = h / warm.dt[0]
-                            touched_before = (
-                                warm.normal_impulse[POINTS * before + u] != zero
-                            )  # negative: an impact, which is not repeated
-                            points.normal_impulse[row] = scale * wp.max(warm.normal_impulse[POINTS * before + u], zero)
-                            along = warm.friction_impulse[POINTS * before + u]
-                            points.friction_impulse[row] = scale * (along - wp.dot(along, normal) * normal)
+                    for u in range(POINTS * before, POINTS * before + warm.point_count[before]):
+                        if warm.feature[u] == features[v]:
+                            matched = u
+                if matched >= 0:
+                    old = warm.normal_impulse[matched]
+                    touched_before = old != zero  # negative: an impact, which is not repeated
+                    rows.normal[row] = scale * wp.max(old, zero)
+                    along = warm.friction_impulse[matched]
+                    rows.friction[row] = scale * (along - wp.dot(along, normal) * normal)
+                    lost -= wp.max(old, zero)
+                    lost_friction -= along
+                    features[v] = -1
+                else:
+                    new += 1
                 approach = -wp.dot(
                     normal,
                     bodies.v[i] + swing(bodies.spin[i], arm) - v_other - swing(spin_other, arm_other),
                 )
-                wanted = -wp.max(gap[v], zero) / wp.max(h, real(1e-9))
+                free = gap[v] - touching * slop
+                wanted = -wp.max(free, zero) / wp.max(h, real(1e-9))
                 points.impact[row] = 0
-                if approach > slow and gap[v] < approach * h and not touched_before:
+                if approach > slow and free < approach * h and not touched_before:
                     points.impact[row] = 1
                     if bounce > zero:
                         wanted = bounce * approach
-                points.target_speed[row] = wanted
+                rows.target[row] = wanted
+            # points that are new take over what those that are gone have carried
+            if lost > zero and new > 0:
+                portion = scale / real(new)
+                lost_friction -= wp.dot(lost_friction, normal) * normal
+                for v in range(count):
+                    if features[v] >= 0:
+                        rows.normal[POINTS * index + v] = portion * lost
+                        rows.friction[POINTS * index + v] = portion * lost_friction
 
     return SimpleNamespace(find_manifolds=find_manifolds)

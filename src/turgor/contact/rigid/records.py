@@ -20,6 +20,12 @@ def structs(n: Numbers) -> SimpleNamespace:
     """Warp structs."""
     real, vec, spin_type = n.real, n.vec, n.spin
     pose, inertia = motion.kernels(n).pose, impulse.kernels(n).inertia
+    single = n.precision == "single"
+    # a number per point of a manifold, and one per two of them; flat manifolds have at most two points
+    if n.dim == 2:
+        each, table = (wp.vec2f, wp.mat22f) if single else (wp.vec2d, wp.mat22d)
+    else:
+        each, table = (wp.vec4f, wp.mat44f) if single else (wp.vec4d, wp.mat44d)
 
     @wp.struct
     class Collider:
@@ -92,10 +98,15 @@ def structs(n: Numbers) -> SimpleNamespace:
         x: wp.array(dtype=vec)
         q: wp.array(dtype=pose)
         v: wp.array(dtype=vec)
-        angular: wp.array(dtype=spin_type)
         spin: wp.array(dtype=spin_type)
-        push_move: wp.array(dtype=vec)
-        push_turn: wp.array(dtype=spin_type)
+
+    @wp.struct
+    class Motion:
+        """What impulses change: velocities, or the displacements that remove depth."""
+
+        v: wp.array(dtype=vec)  # m/s, or m
+        angular: wp.array(dtype=spin_type)  # kg m²/s, or kg m²
+        spin: wp.array(dtype=spin_type)  # rad/s, or rad
 
     @wp.struct
     class Walls:
@@ -126,6 +137,8 @@ def structs(n: Numbers) -> SimpleNamespace:
         normal: wp.array(dtype=vec)  # from b to a
         friction: wp.array(dtype=real)
         slop: wp.array(dtype=real)  # m, depth that is left alone
+        response: wp.array(dtype=table)  # 1/kg: normal velocities of the points for unit normal impulses
+        inverse: wp.array(dtype=table)  # kg: of it, slightly regularised
 
     @wp.struct
     class Points:
@@ -134,14 +147,40 @@ def structs(n: Numbers) -> SimpleNamespace:
         arm_a: wp.array(dtype=vec)  # m, from the centre of a
         arm_b: wp.array(dtype=vec)
         gap: wp.array(dtype=real)  # m
-        target_speed: wp.array(dtype=real)  # m/s, least velocity along the normal
-        normal_mass: wp.array(dtype=real)  # kg, effective mass along the normal
-        tangent_mass: wp.array(dtype=real)  # kg, smallest effective mass across it
+        tangent_mass: wp.array(dtype=real)  # kg, smallest effective mass across the normal
         feature: wp.array(dtype=wp.int32)  # what made the point
-        normal_impulse: wp.array(dtype=real)  # N s, so far
-        friction_impulse: wp.array(dtype=vec)  # N s, so far
-        push_impulse: wp.array(dtype=real)  # kg m of the removal of depth, so far
         impact: wp.array(dtype=wp.int32)  # 1: an impact in this substep
+        normal_impulse: wp.array(dtype=real)  # N s
+        friction_impulse: wp.array(dtype=vec)  # N s
+
+    @wp.struct
+    class Rows:
+        """What is wanted of the contact points, and their impulses so far: of velocities, or of displacements."""
+
+        target: wp.array(dtype=real)  # m/s, or m: least velocity, or displacement, along the normal
+        normal: wp.array(dtype=real)  # N s, or kg m
+        friction: wp.array(dtype=vec)  # N s; displacements have none
+
+    @wp.struct
+    class Rounds:
+        """Rounds of turgor.contact.rigid.acceleration: where the present one began, and what the last one changed."""
+
+        left: wp.array(dtype=wp.int32)  # (1,) rounds
+        open: wp.array(dtype=wp.int32)  # (1,) worlds that need another one
+        unsolved: wp.array(dtype=wp.int32)  # per world: 1 while it gets rounds
+        along_z: wp.array(dtype=real)  # per world: how far the extrapolation goes along the pass
+        along_p: wp.array(dtype=real)  # per world: and along what the last round changed
+        back: wp.array(dtype=real)  # per world: the share of it that was too much
+        v: wp.array(dtype=vec)  # per body, as in Motion
+        angular: wp.array(dtype=spin_type)
+        spin: wp.array(dtype=spin_type)
+        v_step: wp.array(dtype=vec)
+        angular_step: wp.array(dtype=spin_type)
+        spin_step: wp.array(dtype=spin_type)
+        normal: wp.array(dtype=real)  # per point, as in Rows
+        friction: wp.array(dtype=vec)
+        normal_step: wp.array(dtype=real)
+        friction_step: wp.array(dtype=vec)
 
     @wp.struct
     class Sums:
@@ -166,6 +205,11 @@ def structs(n: Numbers) -> SimpleNamespace:
         friction_impulse: wp.array(dtype=vec)
 
     return SimpleNamespace(
+        each=each,
+        table=table,
+        Motion=Motion,
+        Rows=Rows,
+        Rounds=Rounds,
         Collider=Collider,
         Piece=Piece,
         Face=Face,

@@ -108,6 +108,8 @@ class SplitEnd:
             self.rounds(method)
         else:  # with no soft contacts, launches are what takes time on the CPU
             wp.capture_if(method.count, on_true=lambda: self.rounds(method), on_false=lambda: self.rounds(None))
+        if rigid is not None:
+            rigid.finish()
         if method is not None:
             method.finish()
         if rigid is not None:
@@ -122,7 +124,7 @@ class SplitEnd:
             if method is not None and turn < ROUNDS:
                 method.solve(bool(turn % 2))
             if rigid is not None:
-                rigid.solve()
+                rigid.solve(friction=turn % 2 == 1)
 
     # motion ---------------------------------------------------------------------------------------------------------
 

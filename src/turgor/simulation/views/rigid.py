@@ -148,6 +148,9 @@ class RigidView(AnyBodyView):
         for name, power in (("inverse_mass", -1.0), ("inverse_inertia", -1.0), ("angular", 1.0)):
             rows = self._rows(name)
             self._assign(name, rows * (factor**power).reshape((-1,) + (1,) * (rows.ndim - 1)))
+        split = self._sim.engine.split
+        if split is not None and split.rigid_contacts is not None:
+            split.rigid_contacts.warn_if_unequal()
 
     # changing -------------------------------------------------------------------------------------------------------
 
