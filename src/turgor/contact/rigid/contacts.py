@@ -172,6 +172,11 @@ class RigidContacts:
         self._pass(ALL, self.pushed, self.pushes, self.push_rounds)
         self._finish(self.pushed, self.pushes, self.push_rounds)
 
+    def keep_moment(self) -> None:
+        """Before the bodies move: what `push` would change of their angular momentum goes back to them."""
+        self.launch(self.k_impulses.keep_moment, self.stride)
+        self._apply_sums(self.motion)
+
     def _pass(
         self, which: int, motion: Any, rows: Any, rounds: Any, backward: bool = False, friction: bool = True
     ) -> None:

@@ -352,7 +352,31 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     warm.normal_impulse[row] = real(-1e-30)
                     warm.friction_impulse[row] = vec()
 
+    @n.kernel(module)
+    def keep_moment(
+        stride: int, bodies: Bodies, pairs: Pairs, motion: Motion, pushed: Motion, pushes: Rows, sums: Sums
+    ):
+        """The angular momentum that displacements would change goes back to the bodies.
+
+        A pair that is displaced by δ with M_a δ_a = -M_b δ_b = p n has p n x (v_a - v_b) more about any point.
+        """
+        for index in range(wp.tid(), wp.min(pairs.count[0], pairs.capacity), stride):
+            i = at(pairs.a[index])
+            j = pairs.b[index]
+            if j >= 0 and pairs.point_count[index] > 0:
+                moved = wp.length_sq(pushed.v[i]) > zero and wp.length_sq(pushed.v[at(j)]) > zero  # not in a zone
+                if moved and bodies.inverse_mass[i] > zero and bodies.inverse_mass[at(j)] > zero:
+                    total = real(0.0)
+                    for row in range(POINTS * index, POINTS * index + pairs.point_count[index]):
+                        total += pushes.normal[row]
+                    if total > zero:
+                        more = cross(total * pairs.normal[index], motion.v[i] - motion.v[at(j)])
+                        share = bodies.inverse_mass[at(j)] / (bodies.inverse_mass[i] + bodies.inverse_mass[at(j)])
+                        act(motion, bodies, sums, i, vec(), -share * more)
+                        act(motion, bodies, sums, j, vec(), (share - one) * more)
+
     return SimpleNamespace(
+        keep_moment=keep_moment,
         act=act,
         prepare=prepare,
         warm_start=warm_start,

@@ -170,6 +170,8 @@ class SplitEnd:
         """Positions and poses."""
         self.launch(self.k_split.shift, self.count)
         if self.rigids:
+            if self.rigid_contacts is not None:
+                self.rigid_contacts.keep_moment()
             if self.rigid_ledger is not None:
                 self.rigid_ledger.keep_pushes()
             self.launch(self.k_rigid.move_rigid, self.rigids)
