@@ -89,7 +89,7 @@ class RigidContacts:
         inverse = np.asarray(rigids.inverse_mass.numpy(), np.float64).reshape(-1, rigids.count)[:, free]
         row = inverse[(inverse.max(axis=1) / inverse.min(axis=1)).argmax()]  # the world with the largest ratio
         ratio = row.max() / row.min()
-        if ratio > limit:
+        if ratio > 1.001 * limit:  # round-off
             heavy, light = (rigids.bodies[free[index]].name for index in (row.argmin(), row.argmax()))
             warnings.warn(
                 f"rigid body {heavy!r} has {ratio:.3g} times the mass of {light!r}: contact is sure to hold for up to "
