@@ -118,10 +118,19 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     # who belongs together -------------------------------------------------------------------------------------------
 
     @wp.func
+    def parent_of(parent: wp.array(dtype=int), node: int) -> int:
+        """As other threads have left it: a plain read may see what this processor has in its cache."""
+        if wp.static(parallel):
+            return wp.atomic_add(parent, node, 0)
+        return parent[at(node)]
+
+    @wp.func
     def root_of(parent: wp.array(dtype=int), node: int) -> int:
         up = node
-        while parent[at(up)] != up:
-            up = parent[at(up)]
+        above = parent_of(parent, up)
+        while above != up:
+            up = above
+            above = parent_of(parent, up)
         return up
 
     @wp.func
@@ -149,7 +158,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     @wp.func
     def is_together(zones: Zones, a: int, b: int) -> bool:
         """Whether two nodes are in one zone."""
-        if zones.parent[at(a)] < 0 or zones.parent[at(b)] < 0:
+        if parent_of(zones.parent, a) < 0 or parent_of(zones.parent, b) < 0:
             return False
         return root_of(zones.parent, a) == root_of(zones.parent, b)
 
