@@ -7,9 +7,12 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.kernel.numbers import Numbers, at
+from turgor.kernel.status import FINE, NOT_FINITE
 from turgor.solvers import velocity
 
 __all__ = ["kernels"]
+
+LEAP = 1.0e3  # body sizes: forces that would move a point so far in one substep are those of an explosion
 
 
 @functools.cache
@@ -36,7 +39,9 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         body_gravity: wp.array(dtype=vec),
         drag: wp.array(dtype=real),
         decay: wp.array(dtype=real),
+        size: wp.array(dtype=real),
         dt: wp.array(dtype=real),
+        status: wp.array(dtype=int),
         move: wp.array(dtype=vec),
         v_start: wp.array(dtype=vec),
         v_free: wp.array(dtype=vec),
@@ -74,6 +79,11 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
                 decay[b],
                 dt[0],
             )
+            # contact may stop what explodes, but must not hide it, nor blame what it hits
+            leap = real(LEAP) * size[b]
+            if not (dt[0] * wp.length(velocity - v0) <= leap) and status[0] == FINE:
+                status[0] = NOT_FINITE
+                status[1] = b
         if wp.static(ledger):
             v_kicked[i] = kicked
             asked_move[i] = asked

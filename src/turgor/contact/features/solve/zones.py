@@ -25,14 +25,12 @@ from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.solve import sides
 from turgor.kernel import structs
 from turgor.kernel.numbers import Numbers, at, numbers
-from turgor.kernel.status import FINE, NOT_FINITE
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
 from turgor.rigid import impulse
 
 __all__ = ["Zones", "kernels"]
 
-LEAP = 1.0e3  # body sizes in one substep: no stable body asks for such a movement
 RANGE = 2.0**60  # of sums
 NOBODY = 0x7FFFFFFF
 CORNER = 4  # passes over walls, for zones in corners
@@ -520,14 +518,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         rounds: wp.array(dtype=int),
         dt: wp.array(dtype=real),
         move: wp.array(dtype=vec),
-        v_free: wp.array(dtype=vec),
         rigid_size: wp.array(dtype=real),
         rigid_body: wp.array(dtype=int),
         point_body: wp.array(dtype=int),
-        soft_body: wp.array(dtype=int),
-        soft_size: wp.array(dtype=real),
         unmade_move: wp.array(dtype=real),
-        status: wp.array(dtype=int),
         rigid_push_move: wp.array(dtype=vec),
         rigid_push_turn: wp.array(dtype=spin_type),
         table: Table,
@@ -554,12 +548,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         changed = (v - node_velocity(dynamics, node)) / node_inverse_mass(dynamics, node)
                         add_to_pair(table, one, other, changed)
                 if r < 0:
-                    asked = move[node] + h * (dynamics.point_v[node] - v_free[node])
-                    # contact may stop what explodes, but must not hide it
-                    leap = real(LEAP) * soft_size[soft_body[node]]
-                    if not (wp.length_sq(asked) <= leap * leap) and status[0] == FINE:
-                        status[0] = NOT_FINITE
-                        status[1] = soft_body[node]
                     drive(dynamics, zones.anchor[s], node, dynamics.point_v[node] - v)
                     dynamics.point_v[node] = v
                     wp.atomic_max(unmade_move, point_body[node], wp.length(h * v - move[node]))
