@@ -52,9 +52,9 @@ class Surfaces:
         soft, rigid = model.body_host, owner + self.soft_bodies
         self.point_body = self._at_points(np.append(soft, rigid), self.bodies)
         local = np.concatenate([*(c.points for c in rigids.collision), np.zeros((0, model.numbers.dim))])
-        self.local = self._repeated(local, model.numbers.vec)  # m, of the rigid points, principal axes
-        self.local_body = self._repeated(owner, wp.int32, rigids.count)  # rigid body of each rigid point
-        self.rest = self._repeated(model.initial_positions, model.numbers.vec)  # m, shapes at rest
+        self.local = self.repeated(local, model.numbers.vec)  # m, of the rigid points, principal axes
+        self.local_body = self.repeated(owner, wp.int32, rigids.count)  # rigid body of each rigid point
+        self.rest = self.repeated(model.initial_positions, model.numbers.vec)  # m, shapes at rest
 
     def _features(self, rigid_starts: Any) -> None:
         """Faces and edges of one world, over the points of one world (the rigid ones last); then those of all."""
@@ -64,30 +64,32 @@ class Surfaces:
         starts = np.append(model.starts[:-1], rigid_starts[:-1] + self.soft_points)
         counts = np.append(np.diff(model.starts), np.diff(rigid_starts))
         found = [_features_of(faces, int(count), table) for (faces, table), count in zip(meshes, counts, strict=True)]
-        empty = {"faces": dim, "opposite": dim, "owns": 1, "edges": 4, "face_edges": dim}
+        empty = {"faces": dim, "opposite": dim, "owns": 1, "edges": 4, "face_edges": dim, "edge_faces": 2}
         tables = {name: [np.zeros((0, width), np.int32)] for name, width in empty.items()}
-        edge_count = 0
-        for start, (faces, opposite, owns, edges, face_edges) in zip(starts, found, strict=True):
+        edge_count, face_count = 0, 0
+        for start, (faces, opposite, owns, edges, face_edges, edge_faces) in zip(starts, found, strict=True):
             tables["faces"].append(faces + np.int32(start))
             tables["opposite"].append(_shifted(opposite, start))
             tables["edges"].append(_shifted(edges, start))
             tables["face_edges"].append(_shifted(face_edges, edge_count))
+            tables["edge_faces"].append(_shifted(edge_faces, face_count))
             tables["owns"].append(owns[:, None])
-            edge_count += len(edges)
+            edge_count, face_count = edge_count + len(edges), face_count + len(faces)
         one = {name: np.concatenate(rows).astype(np.int32, copy=False) for name, rows in tables.items()}
         self.world_faces, self.world_edges = one["faces"], one["edges"][:, :2]  # host, over the points of one world
         face_counts, edge_counts = [len(rows[0]) for rows in found], [len(rows[3]) for rows in found]
         soft = sum(face_counts[: self.soft_bodies])
-        self.faces = self._repeated_points(one["faces"], soft, face_type)
-        self.opposite = self._repeated_points(one["opposite"], soft, face_type)
-        self.owns = self._repeated(one["owns"].ravel(), wp.int32)
+        self.faces = self.repeated_points(one["faces"], soft, face_type)
+        self.opposite = self.repeated_points(one["opposite"], soft, face_type)
+        self.owns = self.repeated(one["owns"].ravel(), wp.int32)
         soft = sum(edge_counts[: self.soft_bodies])
-        self.edges = self._repeated_points(one["edges"], soft, wp.vec4i)  # ends, then the apexes beside it or -1
-        self.face_edges = self._repeated(one["face_edges"], face_type, edge_count)
+        self.edges = self.repeated_points(one["edges"], soft, wp.vec4i)  # ends, then the apexes beside it or -1
+        self.face_edges = self.repeated(one["face_edges"], face_type, edge_count)
+        self.edge_faces = self.repeated(one["edge_faces"], wp.vec2i, face_count)  # the first two at each edge, or -1
         body = np.repeat(np.arange(self.bodies, dtype=np.int32), face_counts)
-        self.face_body = self._repeated(body, wp.int32, self.bodies)
-        self.face_start = self._ends(np.array(face_counts, np.int64))  # (bodies * worlds + 1,)
-        self.edge_start = self._ends(np.array(edge_counts, np.int64))
+        self.face_body = self.repeated(body, wp.int32, self.bodies)
+        self.face_start = self.ends(np.array(face_counts, np.int64))  # (bodies * worlds + 1,)
+        self.edge_start = self.ends(np.array(edge_counts, np.int64))
         corner = one["faces"].ravel()
         owner = np.repeat(np.arange(len(one["faces"]), dtype=np.int32), dim)
         if any(collider.radius > 0.0 for collider in model.rigids.collision):  # repeated corners count once
@@ -115,41 +117,42 @@ class Surfaces:
             closed.append(int(collider.kind != "mesh"))
             edge.append(float(np.ptp(collider.points, axis=0).max()) / 4.0 + collider.radius)
         self.skins = np.array([*thickness[: self.soft_bodies], *(c.skin for c in rigids.collision)])
-        self.thickness = self._repeated(np.array(thickness, real), model.numbers.real)  # m: skin, and radius of round
-        self.edge_size = self._repeated(np.array(edge, real), model.numbers.real)  # m
+        self.thickness = self.repeated(np.array(thickness, real), model.numbers.real)  # m: skin, and radius of round
+        self.edge_size = self.repeated(np.array(edge, real), model.numbers.real)  # m
         self.world_self_contact = np.array(own, np.int32)  # host, of one world
-        self.self_contact = self._repeated(self.world_self_contact, wp.int32)
-        self.closed = self._repeated(closed, wp.int32)
-        self.world = self._repeated(np.zeros(self.bodies), wp.int32, 1)
+        self.self_contact = self.repeated(self.world_self_contact, wp.int32)
+        self.closed = self.repeated(closed, wp.int32)
+        self.world = self.repeated(np.zeros(self.bodies), wp.int32, 1)
         # flat index of the soft and of the rigid body behind each contact body, or -1
         place = np.arange(self.bodies)
         first = self.soft_bodies
-        self.soft_index = self._repeated(np.where(place < first, place, -1), wp.int32, first)
-        self.rigid_index = self._repeated(np.where(place >= first, place - first, -1), wp.int32, rigids.count)
+        self.soft_index = self.repeated(np.where(place < first, place, -1), wp.int32, first)
+        self.rigid_index = self.repeated(np.where(place >= first, place - first, -1), wp.int32, rigids.count)
         # ends of each body's points among those of one world (host), and among all
         self.world_start = np.append(model.starts, rigid_starts[1:] + self.soft_points).astype(np.int32)
         stride = np.where(place < first, self.soft_points, self.rigid_points)
         ranges = []
         for soft_ends, rigid_ends in ((model.starts[:-1], rigid_starts[:-1]), (model.starts[1:], rigid_starts[1:])):
-            ranges.append(self._repeated(np.append(soft_ends, rigid_ends + self.first_rigid), wp.int32, stride))
+            ranges.append(self.repeated(np.append(soft_ends, rigid_ends + self.first_rigid), wp.int32, stride))
         self.point_start, self.point_end = ranges
 
     # from one world to all ------------------------------------------------------------------------------------------
 
-    def _repeated(self, rows: Any, dtype: Any, shift: Any = 0) -> Any:
+    def repeated(self, rows: Any, dtype: Any, shift: Any = 0) -> Any:
+        """Device array of the rows of one world in all worlds; shift: by how much indices grow from world to world."""
         kind = self.model.numbers.dtype if dtype in (self.model.numbers.real, self.model.numbers.vec) else np.int32
         return tiled(np.asarray(rows, kind), self.model.worlds, dtype, self.model.device, shift)
 
-    def _repeated_points(self, table: IntArray, soft: int, dtype: Any) -> Any:
+    def repeated_points(self, table: IntArray, soft: int, dtype: Any) -> Any:
         """Rows of points of one world in all worlds: `soft` rows of soft points, then rows of rigid ones."""
         moved = table.copy()
         moved[soft:] = _shifted(table[soft:], self.first_rigid - self.soft_points)
         strides = np.repeat(np.array([self.soft_points, self.rigid_points]), [soft, len(table) - soft])
-        return self._repeated(moved, dtype, strides)
+        return self.repeated(moved, dtype, strides)
 
     def _at_points(self, values: IntArray, shift: int) -> Any:
         """One number per point of a world, in the order of all points: the soft ones of all worlds come first."""
-        parts = [self._repeated(part, wp.int32, shift) for part in np.split(values, [self.soft_points])]
+        parts = [self.repeated(part, wp.int32, shift) for part in np.split(values, [self.soft_points])]
         return _joined(parts, self.model.device)
 
     def _at_each_point(self, points: IntArray, values: IntArray, shift: int) -> tuple[Any, Any]:
@@ -158,17 +161,17 @@ class Surfaces:
         worlds, soft = self.model.worlds, int(starts[self.soft_points])
         rigid = len(members) - soft
         begins = [
-            self._repeated(starts[: self.soft_points], wp.int32, soft),
-            self._repeated(starts[self.soft_points : -1] + soft * (worlds - 1), wp.int32, rigid),
+            self.repeated(starts[: self.soft_points], wp.int32, soft),
+            self.repeated(starts[self.soft_points : -1] + soft * (worlds - 1), wp.int32, rigid),
             self.model.int_array([len(members) * worlds]),
         ]
-        parts = [self._repeated(part, wp.int32, shift) for part in (members[:soft], members[soft:])]
+        parts = [self.repeated(part, wp.int32, shift) for part in (members[:soft], members[soft:])]
         return _joined(begins, self.model.device), _joined(parts, self.model.device)
 
-    def _ends(self, counts: npt.NDArray[np.int64]) -> Any:
+    def ends(self, counts: npt.NDArray[np.int64]) -> Any:
         """(bodies * worlds + 1,) where the features of each body begin, and the end."""
         begins = np.cumsum(np.append(0, counts))
-        rows = self._repeated(begins[:-1], wp.int32, int(begins[-1]))
+        rows = self.repeated(begins[:-1], wp.int32, int(begins[-1]))
         return _joined([rows, self.model.int_array([begins[-1] * self.model.worlds])], self.model.device)
 
     @property
@@ -182,8 +185,8 @@ class Surfaces:
         soft = model.body_host[model.glue.vertex_host]
         rigid = model.glue.body_host + self.soft_bodies
         pairs = np.unique(np.stack([np.append(soft, rigid), np.append(rigid, soft)], axis=1).astype(int), axis=0)
-        self.excluded_start = self._ends(np.bincount(pairs[:, 0], minlength=self.bodies))
-        self.excluded = self._repeated(pairs[:, 1], wp.int32, self.bodies)
+        self.excluded_start = self.ends(np.bincount(pairs[:, 0], minlength=self.bodies))
+        self.excluded = self.repeated(pairs[:, 1], wp.int32, self.bodies)
 
 
 def _shifted(table: IntArray, shift: int) -> IntArray:
@@ -204,8 +207,8 @@ def _joined(parts: list[Any], device: Any) -> Any:
 
 def _features_of(
     faces: IntArray, count: int, table: EdgeTable | None
-) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """(faces, apex across each edge, what each face owns, edges with apexes, the owned edge of each side).
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """(faces, apex across each edge, what each face owns, edges with apexes, the owned edge of each side, faces of edges).
 
     Faces over `count` points; table: that of 3D faces, if it is known.
     """
@@ -217,7 +220,8 @@ def _features_of(
     bits[owned] = 1 << (OWNS_CORNER + owned % dim)
     none = np.full((number, dim), -1, np.int32)
     if dim == 2:
-        return faces, none, bits.reshape(number, dim).sum(axis=1, dtype=np.int32), np.zeros((0, 4), np.int32), none
+        owns = bits.reshape(number, dim).sum(axis=1, dtype=np.int32)
+        return faces, none, owns, np.zeros((0, 4), np.int32), none, np.zeros((0, 2), np.int32)
     table = table or edge_table(faces, count)
     begin, end, apex = faces.ravel(), np.roll(faces, -1, axis=1).ravel(), np.roll(faces, -2, axis=1).ravel()
     apex = np.where((apex == begin) | (apex == end), np.int32(-1), apex)  # a face with repeated corners has none
@@ -238,4 +242,5 @@ def _features_of(
     other = np.where(mine, beside[table.edge, 1], beside[table.edge, 0])
     opposite = np.where(begin != end, other, np.int32(-1))
     owns = bits.reshape(number, dim).sum(axis=1, dtype=np.int32)
-    return faces, opposite.reshape(number, dim), owns, edges, face_edges.reshape(number, dim)
+    edge_faces = np.where(sides >= 0, sides // dim, np.int32(-1))[proper]
+    return faces, opposite.reshape(number, dim), owns, edges, face_edges.reshape(number, dim), edge_faces

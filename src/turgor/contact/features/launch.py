@@ -52,7 +52,7 @@ class Flags:
         self.some_stale = flag()  # the lists of some pairs have used up their margins
         self.recheck = flag()  # the list of a body with itself may have used up its margin
         self.shape_doubt = flag()  # a body may no longer be star-shaped
-        self.needs_tree, self.needs_self = flag(), flag()  # candidates by BVH; of bodies with themselves
+        self.needs_tree, self.needs_self = flag(), flag()  # candidates by trees; of bodies with themselves
         self.untested = flag()  # bodies may overlap from the start
         self.overflow = flag(5)  # [0]: a list was too short; then what was needed of each
 

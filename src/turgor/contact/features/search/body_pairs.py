@@ -23,6 +23,7 @@ __all__ = ["RECHECK", "BodyPairs", "kernels"]
 
 LIFE = 64.0  # substeps that lists should last at the present speeds
 LEAST, MOST = 0.02, 0.3  # margin of a pair in edge lengths, where the speed allows
+MOST_WITHIN = 0.65  # of a closed body with itself: what looks the same way is not on its list (`self_lists.py`)
 WIDEST = 2.0  # edge lengths: most by which the bounds of a body are enlarged, where the speed allows
 EAGER = 0.75  # share of the margin from which on a list is rebuilt along with others: each time costs
 FOLDING = 0.2  # edge lengths: movement within a body after which it may touch itself although it could not before
@@ -210,13 +211,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return False
 
     @wp.func
-    def fit_margin(step: real, edge: real) -> real:
+    def fit_margin(step: real, a: int, b: int, edge_size: wp.array(dtype=real), closed: wp.array(dtype=int)) -> real:
         """How much closer features may come before a pair's list is rebuilt, at an approach of `step` per substep."""
-        return wp.max(real(1.5) * step, wp.min(real(LIFE) * step, real(MOST) * edge)) + real(LEAST) * edge
+        edge = wp.min(edge_size[a], edge_size[b])
+        most = real(MOST)
+        if a == b and closed[a] != 0:
+            most = real(MOST_WITHIN)
+        return wp.max(real(1.5) * step, wp.min(real(LIFE) * step, most * edge)) + real(LEAST) * edge
 
     @n.kernel(__name__)
     def renew_pairs(
         edge_size: wp.array(dtype=real),
+        closed: wp.array(dtype=int),
         body_move: wp.array(dtype=vec),
         body_spread: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
@@ -243,7 +249,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 step = approach(body_move, body_spread, a, b)
                 pair_travel[p] = real(0.0)
                 pair_travel_end[p] = real(1.1) * step
-                pair_margin[p] = fit_margin(step, wp.min(edge_size[a], edge_size[b]))
+                pair_margin[p] = fit_margin(step, a, b, edge_size, closed)
 
     @n.kernel(__name__)
     def set_pairs_aside(
@@ -282,6 +288,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         self_contact: wp.array(dtype=int),
         star_shaped: wp.array(dtype=int),  # bodies that cannot touch themselves as they are now
         edge_size: wp.array(dtype=real),
+        closed: wp.array(dtype=int),
         body_move: wp.array(dtype=vec),
         body_spread: wp.array(dtype=real),
         old_second: wp.array(dtype=int),
@@ -321,7 +328,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             old = next_pair[at(old)]
                         pairs[slot] = wp.vec2i(a, b)
                         pair_travel[slot] = real(0.0)
-                        pair_margin[slot] = fit_margin(step, wp.min(edge_size[a], edge_size[b]))
+                        pair_margin[slot] = fit_margin(step, a, b, edge_size, closed)
                         pair_stale[slot] = STALE
                         if old >= 0:
                             if old_travel[at(old)] + real(1.1) * step <= old_margin[at(old)]:

@@ -11,12 +11,14 @@ import warp as wp
 
 from turgor.contact.features.launch import FeatureLauncher, Flags
 from turgor.contact.features.search.body_pairs import BodyPairs
-from turgor.contact.features.search.bvh import FaceTree
 from turgor.contact.features.search.candidates import Candidates
 from turgor.contact.features.search.motion import BodyMotion
+from turgor.contact.features.search.patches import Patches
+from turgor.contact.features.search.patches import kernels as patch_kernels
 from turgor.contact.features.search.self_lists import SelfLists
 from turgor.contact.features.search.slabs import Slabs
 from turgor.contact.features.search.star_shaped import StarShaped
+from turgor.contact.features.search.tree_lists import TreeLists
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
 
@@ -38,9 +40,12 @@ class Lists:
         self.star_shaped = StarShaped(model, surfaces, self.motion.launch)
         self.candidates = Candidates(model, surfaces, self.star_shaped.launch)
         self.pairs = BodyPairs(model, surfaces, self.candidates.launch)
-        self.slabs = Slabs(model, self.pairs.launch, self.pairs.capacity)
-        self.tree = FaceTree(model, surfaces, self.slabs.launch)
-        self.self_lists = SelfLists(model, surfaces, self.tree.launch)
+        self.slabs = Slabs(model, surfaces, self.pairs.launch, self.pairs.capacity)
+        self.patches = Patches(model, surfaces)
+        known = self.slabs.launch.extended(self.patches)
+        known = known.extended({"mesh": known.struct(patch_kernels(model.numbers).Mesh)})
+        self.tree = TreeLists(model, self.patches, known)
+        self.self_lists = SelfLists(model, surfaces, self.patches, self.tree.launch)
         self.launch = self.self_lists.launch  # knows all of them
 
     def allocate(self) -> None:
@@ -94,7 +99,7 @@ class Lists:
         self.collect()
 
     def collect(self) -> None:
-        """Candidates of all stale pairs: by comparing short lists, by a BVH over the faces, or by patches."""
+        """Candidates of all stale pairs: by comparing short lists, or by the trees over patches."""
         self.slabs.collect()
         wp.capture_if(self.flags.needs_tree, on_true=self.collect_by_tree)
         wp.capture_if(self.flags.needs_self, on_true=self.collect_self)
