@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -126,6 +127,13 @@ def _neighbours(
     return starts, merged, np.where(closed, fan_end, -fan_end).astype(np.int32), True
 
 
+def _lengths(points: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
+    """(n,) m: distances of pairs of points."""
+    between = points[first] - points[second]
+    between *= between
+    return np.sqrt(functools.reduce(np.add, between.T))
+
+
 def build_part(body: Body) -> Part:
     """Arrays of one body, in Morton order."""
     shape = body.shape
@@ -136,14 +144,14 @@ def build_part(body: Body) -> Part:
     place[order] = np.arange(count, dtype=np.int32)
 
     faces = place[shape.faces]
-    faces = faces[topology.stable_order(faces.min(axis=1))]
+    faces = faces[topology.stable_order(functools.reduce(np.minimum, faces.T))]
     table = topology.edge_table(faces, count) if body.dim == 3 else None
     springs = _springs(body, place, faces, table)
     masses = _masses(body, placed)
     velocities = _velocities(body, placed, masses)
     points = placed[order]
     rest = shape.vertices[order]
-    rest_lengths = np.linalg.norm(rest[springs[:, 0]] - rest[springs[:, 1]], axis=1)
+    rest_lengths = _lengths(rest, springs[:, 0], springs[:, 1])
     pinned = np.zeros(count, bool)
     pinned[place[body.pinned]] = True
 
@@ -155,7 +163,7 @@ def build_part(body: Body) -> Part:
     arms = points - np.average(points, axis=0, weights=masses[order])
     inertia = float(np.sum(masses[order] * np.einsum("ij,ij->i", arms, arms)))
     start, neighbours, fan_end, fans_known = _neighbours(faces, springs, count, table)
-    owner = np.repeat(np.arange(count), np.diff(start))
+    owner = np.repeat(np.arange(count, dtype=np.int32), np.diff(start))
     return Part(
         order=order,
         positions=points,
@@ -167,7 +175,7 @@ def build_part(body: Body) -> Part:
         rest_lengths=rest_lengths,
         neighbour_start=start,
         neighbours=neighbours,
-        neighbour_rest=np.linalg.norm(rest[neighbours] - rest[owner], axis=1),
+        neighbour_rest=_lengths(rest, neighbours, owner),
         fan_end=fan_end,
         fans_known=fans_known,
         edge_table=table,

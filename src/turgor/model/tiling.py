@@ -11,15 +11,25 @@ import warp as wp
 __all__ = ["tiled"]
 
 
+RUN = 64  # words that a thread copies
+
+
 @no_type_check
 @wp.kernel(enable_backward=False, module="turgor.model.tiling")
-def repeat_words(words: wp.array(dtype=int), shift: wp.array(dtype=int), out: wp.array(dtype=int)):
-    """Word i of world w; an index of -1 stays."""
-    w, i = wp.tid()
-    word = words[i]
-    if word >= 0:
-        word += w * shift[i % shift.shape[0]]
-    out[w * words.shape[0] + i] = word
+def repeat_words(words: wp.array(dtype=int), step: int, steps: wp.array(dtype=int), out: wp.array(dtype=int)):
+    """Words of world w; an index grows by `step`, or by its entry of `steps`, from world to world, and -1 stays."""
+    w, run = wp.tid()
+    count = words.shape[0]
+    first = run * RUN
+    last = wp.min(first + RUN, count)
+    if steps.shape[0] == 0:
+        for i in range(first, last):
+            word = words[i]
+            out[w * count + i] = wp.where(word >= 0, word + w * step, word)
+    else:
+        for i in range(first, last):
+            word = words[i]
+            out[w * count + i] = wp.where(word >= 0, word + w * steps[i], word)
 
 
 def tiled(rows: npt.NDArray[Any], worlds: int, dtype: Any, device: Any, shift: Any = 0) -> Any:
@@ -33,9 +43,11 @@ def tiled(rows: npt.NDArray[Any], worlds: int, dtype: Any, device: Any, shift: A
         out.assign(rows)
         return out
     words = wp.array(rows.reshape(-1).view(np.int32), dtype=wp.int32, device=device)
-    per_row = len(words) // len(rows)
-    steps = np.full(1, shift, np.int32) if np.ndim(shift) == 0 else np.repeat(np.asarray(shift, np.int32), per_row)
-    shifts = wp.array(steps, dtype=wp.int32, device=device)
+    single = np.ndim(shift) == 0
+    each = np.zeros(0, np.int32) if single else np.repeat(np.asarray(shift, np.int32), len(words) // len(rows))
+    steps = wp.array(each, dtype=wp.int32, device=device)
     as_words = wp.array(ptr=out.ptr, dtype=wp.int32, shape=worlds * len(words), device=device)
-    wp.launch(repeat_words, dim=(worlds, len(words)), inputs=[words, shifts, as_words], device=device)
+    runs = -(-len(words) // RUN)
+    inputs = [words, int(shift) if single else 0, steps, as_words]
+    wp.launch(repeat_words, dim=(worlds, runs), inputs=inputs, device=device)
     return out

@@ -95,28 +95,26 @@ class EdgeTable:
 
 def edge_table(faces: IntArray, count: int) -> EdgeTable:
     """Of (m, 3) faces over `count` vertices."""
-    begin, end = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
-    low, high = np.minimum(begin, end), np.maximum(begin, end)
-    key = low.astype(np.int64) * count + high
-    order = stable_order(key)
-    key = key[order]
-    new = np.ones(len(key), bool)
-    np.not_equal(key[1:], key[:-1], out=new[1:])
+    begin, end = faces.ravel(), faces[:, [1, 2, 0]].ravel()
+    upwards = begin < end
+    low, high = np.where(upwards, begin, end), np.where(upwards, end, begin)
+    order = stable_order(low.astype(np.int64) * count + high)
+    low, high = low[order], high[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
     first = np.flatnonzero(new)
-    start = np.append(first, len(key)).astype(np.int32)
-    edge = np.empty(len(key), np.int32)
-    edge[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
-    edges = np.stack([low[order[first]], high[order[first]]], axis=1)
-    # of each edge, the first side that runs upwards and the first that runs downwards
-    upwards = (begin < end)[order]
+    start = np.append(first, len(order)).astype(np.int32)
+    number = np.cumsum(new, dtype=np.int32) - np.int32(1)  # of the edge, in the order of edges
+    edge = np.empty(len(order), np.int32)
+    edge[order] = number
+    edges = np.stack([low[first], high[first]], axis=1)
+    # the first side of each edge that runs downwards, and the first that runs upwards
+    rising = upwards[order]
     sides = np.full((2, len(edges)), -1, np.int32)
     for direction in (0, 1):
-        chosen = np.flatnonzero(upwards == bool(direction))
-        owner = edge[order[chosen]]
-        foremost = np.ones(len(owner), bool)
-        np.not_equal(owner[1:], owner[:-1], out=foremost[1:])
-        sides[direction, owner[foremost]] = order[chosen[foremost]]
-    twin = np.where(begin < end, sides[0][edge], sides[1][edge]).astype(np.int32)
+        chosen = np.flatnonzero(rising == bool(direction))[::-1]
+        sides[direction, number[chosen]] = order[chosen]  # the last of this assignment is the first of the edge
+    twin = np.where(upwards, sides[0][edge], sides[1][edge])
     return EdgeTable(edges, edge, order, start, twin)
 
 
@@ -138,8 +136,7 @@ def fans(
         return starts, np.stack([following, before], axis=1).ravel(), np.ones(count, bool)
 
     centre = faces.ravel()  # corner c of each face, with the two others in order
-    first = np.roll(faces, -1, axis=1).ravel()
-    second = np.roll(faces, -2, axis=1).ravel()
+    first, second = faces[:, [1, 2, 0]].ravel(), faces[:, [2, 0, 1]].ravel()
     degree = np.bincount(centre, minlength=count)
     # around a vertex, the side (centre -> first) is followed by (centre -> second), the twin of (second -> centre)
     successor = np.roll((table or edge_table(faces, count)).twin.reshape(-1, 3), -2, axis=1).ravel()

@@ -8,13 +8,18 @@ import warp as wp
 
 from turgor.kernel.launch import Launcher
 
-__all__ = ["CANDIDATES", "CONSTRAINTS", "OVERLAPS", "PAIRS", "FeatureLauncher", "Flags"]
+__all__ = ["CANDIDATES", "CONSTRAINTS", "OVERLAPS", "PAIRS", "FeatureLauncher", "Flags", "started_with"]
 
 BLOCK = 64  # threads per body or pair of bodies on a GPU
 THREADS = 1 << 16  # that share a list on a GPU; on the CPU one thread walks it
 
 # entries of `overflow` behind the flag: how much was needed of a list that was too short
 PAIRS, CANDIDATES, CONSTRAINTS, OVERLAPS = 1, 2, 3, 4
+
+
+def started_with(per_point: int, points: int) -> int:
+    """Entries of a list to begin with, which grows if that is too few: most points of a large scene touch nothing."""
+    return 1024 + min(per_point * points, 100_000 + per_point * points // 8)
 
 
 class FeatureLauncher(Launcher):

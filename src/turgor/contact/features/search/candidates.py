@@ -10,7 +10,7 @@ from typing import Any, no_type_check
 
 import warp as wp
 
-from turgor.contact.features.launch import CANDIDATES, FeatureLauncher
+from turgor.contact.features.launch import CANDIDATES, FeatureLauncher, started_with
 from turgor.contact.geometry import closest_fast
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
@@ -32,7 +32,7 @@ class Candidates:
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         self.numbers, self.kernels = model.numbers, kernels(model.numbers)
         self.candidate_count, self.kept_count = launch.zeros(1, wp.int32), launch.zeros(1, wp.int32)
-        self.capacity = 4 * surfaces.point_count + 1024
+        self.capacity = started_with(4, surfaces.point_count)
         self.launch = launch.extended(self)
         self.allocate()
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import warp as wp
 
 from turgor.contact import materials
-from turgor.contact.features.launch import CONSTRAINTS, FeatureLauncher
+from turgor.contact.features.launch import CONSTRAINTS, FeatureLauncher, started_with
 from turgor.contact.features.search.candidates import URGENT
 from turgor.contact.features.solve import sides
 from turgor.contact.geometry import ownership
@@ -39,7 +39,7 @@ class ContactConstraints:
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         self.kernels = kernels(model.numbers, launch.parallel)
         self.count = launch.zeros(1, wp.int32)
-        self.capacity = surfaces.point_count + 1024
+        self.capacity = started_with(1, surfaces.point_count)
         self.launch = launch.extended(self)
         self.allocate()
 
