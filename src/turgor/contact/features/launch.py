@@ -45,18 +45,22 @@ class FeatureLauncher(Launcher):
 
 
 class Flags:
-    """(1,) int each, set by kernels: a stage is needed, or a list was too short."""
+    """Ints set by kernels: a stage is needed, or a list was too short.
 
-    SAVED = ("all_stale", "untested")
+    Conditions of the recorded frame are single flags, which any world may set. What is then done depends on the flags
+    of each world or body, so that a world has the same lists, in the same order, as if it were alone.
+    """
 
-    def __init__(self, launch: FeatureLauncher) -> None:
+    SAVED = ("all_stale", "world_stale", "untested")
+
+    def __init__(self, worlds: int, bodies: int, launch: FeatureLauncher) -> None:
         def flag(size: int = 1) -> Any:
             return launch.zeros(size, wp.int32)
 
-        self.all_stale = flag()  # a body has left its bounds: pairs of bodies are searched again
-        self.some_stale = flag()  # the lists of some pairs have used up their margins
+        self.all_stale, self.world_stale = flag(), flag(worlds)  # a body has left its bounds: pairs are searched again
+        self.some_stale, self.world_some_stale = flag(), flag(worlds)  # lists of some pairs have used up their margins
         self.recheck = flag()  # the list of a body with itself may have used up its margin
-        self.shape_doubt = flag()  # a body may no longer be star-shaped
+        self.shape_doubt, self.body_doubt = flag(), flag(bodies)  # a body may no longer be star-shaped
         self.needs_tree, self.needs_self = flag(), flag()  # candidates by trees; of bodies with themselves
         self.untested = flag()  # bodies may overlap from the start
         self.overflow = flag(5)  # [0]: a list was too short; then what was needed of each
@@ -64,4 +68,5 @@ class Flags:
     def forget(self) -> None:
         """Nothing is known about the present positions."""
         self.all_stale.fill_(1)
+        self.world_stale.fill_(1)
         self.untested.fill_(1)

@@ -5,6 +5,7 @@ measure -> (lists, if stale) -> contacts -> rounds of impulses -> displacements 
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import numpy.typing as npt
@@ -29,9 +30,10 @@ CRUMPLED = 1000  # candidates per point from which on a surface is no longer one
 
 
 class FeatureContacts(ContactMethod):
-    """The stages of contact, each by the part that owns its arrays. After a failed frame the lists are built again."""
+    """The stages of contact, each by the part that owns its arrays."""
 
     SAVED = (*(f"lists.{name}" for name in Lists.SAVED), *(f"overlaps.{name}" for name in Overlaps.SAVED))
+    CHANGED = SAVED  # a frame that is computed again must find the lists, and their order, as they were
 
     def __init__(self, model: Model, state: State, scratch: Scratch, surfaces: Surfaces) -> None:
         self.state, self.scratch, self.surfaces = state, scratch, surfaces
@@ -101,6 +103,7 @@ class FeatureContacts(ContactMethod):
 
     def look(self) -> None:
         """Whether a lone body could touch itself in the next substeps."""
+        self.lists.flags.body_doubt.fill_(1)
         self.lists.mark_star_shaped()
         self.scratch.may_self_touch.zero_()
         self.lists.star_shaped.look()
@@ -125,9 +128,11 @@ class FeatureContacts(ContactMethod):
         for entry, part in self.growing.items():
             if needed[entry] > part.capacity:
                 part.capacity = int(1.5 * needed[entry]) + 64
+        before = {name: attrgetter(name)(self) for name in self.SAVED}
         self.allocate()
+        for name, array in before.items():
+            wp.copy(attrgetter(name)(self), array, count=len(array))
         self.overflow.zero_()
-        self.forget()
 
     def fit(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         """Buffers for saved lists."""

@@ -19,7 +19,7 @@ from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
 
-__all__ = ["RECHECK", "BodyPairs", "kernels"]
+__all__ = ["RECHECK", "STALE", "BodyPairs", "kernels"]
 
 LIFE = 64.0  # substeps that lists should last at the present speeds
 LEAST, MOST = 0.02, 0.3  # margin of a pair in edge lengths, where the speed allows
@@ -59,6 +59,7 @@ class BodyPairs:
         self.new_slot = zeros(size, wp.int32)  # of each pair in the new list; -1 if its candidates are searched again
         self.old_second, self.next_pair = zeros(size, wp.int32), zeros(size, wp.int32)
         self.old_margin, self.old_travel = zeros(size, real), zeros(size, real)
+        self.old_travel_end, self.old_stale = zeros(size, real), zeros(size, wp.int32)
         self.pair_list = self.launch.struct(self.kernels.PairList)
 
     def forget(self) -> None:
@@ -76,6 +77,7 @@ class BodyPairs:
 
     def search(self) -> None:
         """All pairs of bodies whose bounds overlap."""
+        self.first_pair.fill_(-1)
         self.launch.walk(self.kernels.set_pairs_aside)
         self.pair_count.zero_()
         self.launch(self.kernels.list_pairs, self.total_bodies)
@@ -131,12 +133,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_margin: wp.array(dtype=real),
         pair_travel: wp.array(dtype=real),
         pair_travel_end: wp.array(dtype=real),
+        world: wp.array(dtype=int),
         all_stale: wp.array(dtype=int),
+        world_stale: wp.array(dtype=int),
         pair_stale: wp.array(dtype=int),
         some_stale: wp.array(dtype=int),
+        world_some_stale: wp.array(dtype=int),
         edge_size: wp.array(dtype=real),
         deformed: wp.array(dtype=real),
         shape_doubt: wp.array(dtype=int),
+        body_doubt: wp.array(dtype=int),
         recheck: wp.array(dtype=int),
         stride: int,
     ):
@@ -145,8 +151,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         for c in range(lane, total_bodies, stride):
             if not (deformed[c] + real(1.1) * body_spread[c] <= real(FOLDING) * edge_size[c]):
                 shape_doubt[0] = 1
+                body_doubt[c] = 1
             if not (body_drift[c] + real(1.1) * (wp.length(body_move[c]) + body_spread[c]) <= body_margin[c]):
                 all_stale[0] = 1
+                world_stale[at(world[c])] = 1
         for p in range(lane, pair_count[0], stride):
             ids = pairs[at(p)]
             ahead = pair_travel[at(p)] + real(1.1) * approach(body_move, body_spread, at(ids[0]), at(ids[1]))
@@ -158,6 +166,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 else:
                     pair_stale[at(p)] = STALE
                     some_stale[0] = 1
+                    world_some_stale[at(world[at(ids[0])])] = 1
 
     @n.kernel(__name__)
     def bound_bodies(
@@ -172,10 +181,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_high: wp.array(dtype=vec),
         body_drift: wp.array(dtype=real),
         body_margin: wp.array(dtype=real),
-        first_pair: wp.array(dtype=int),
+        world: wp.array(dtype=int),
+        world_stale: wp.array(dtype=int),
+        body_doubt: wp.array(dtype=int),
     ):
-        """Boxes of all contact bodies, enlarged by their thickness and by what they may move while the lists last."""
+        """Boxes of the bodies of stale worlds, enlarged by their thickness and what they may move while lists last."""
         c, lane = wp.tid()
+        if world_stale[at(world[c])] == 0:
+            return
         big = real(FAR)
         lowest = vec(big)
         highest = vec(-big)
@@ -201,7 +214,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             body_high[c] = highest
             body_drift[c] = real(0.0)
             body_margin[c] = free
-            first_pair[c] = -1
+            body_doubt[c] = 1
 
     @wp.func
     def apart(a: int, b: int, low: wp.array(dtype=vec), high: wp.array(dtype=vec)) -> bool:
@@ -221,6 +234,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def renew_pairs(
+        world: wp.array(dtype=int),
+        world_some_stale: wp.array(dtype=int),
         edge_size: wp.array(dtype=real),
         closed: wp.array(dtype=int),
         body_move: wp.array(dtype=vec),
@@ -241,11 +256,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         for k in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             p = at(k)
             new_slot[p] = k
-            if pair_stale[p] != 0 or pair_travel[p] > real(EAGER) * pair_margin[p]:
+            a = at(pairs[p][0])
+            b = at(pairs[p][1])
+            some = world_some_stale[at(world[a])] != 0
+            if some and (pair_stale[p] != 0 or pair_travel[p] > real(EAGER) * pair_margin[p]):
                 pair_stale[p] = STALE
                 new_slot[p] = -1
-                a = at(pairs[p][0])
-                b = at(pairs[p][1])
                 step = approach(body_move, body_spread, a, b)
                 pair_travel[p] = real(0.0)
                 pair_travel_end[p] = real(1.1) * step
@@ -258,8 +274,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_margin: wp.array(dtype=real),
         pair_travel: wp.array(dtype=real),
         old_second: wp.array(dtype=int),
+        pair_travel_end: wp.array(dtype=real),
+        pair_stale: wp.array(dtype=int),
         old_margin: wp.array(dtype=real),
         old_travel: wp.array(dtype=real),
+        old_travel_end: wp.array(dtype=real),
+        old_stale: wp.array(dtype=int),
         first_pair: wp.array(dtype=int),
         next_pair: wp.array(dtype=int),  # of the same body
         new_slot: wp.array(dtype=int),
@@ -274,6 +294,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             old_second[p] = pairs[p][1]
             old_margin[p] = pair_margin[p]
             old_travel[p] = pair_travel[p]
+            old_travel_end[p] = pair_travel_end[p]
+            old_stale[p] = pair_stale[p]
             new_slot[p] = -1
             next_pair[p] = wp.atomic_exch(first_pair, pairs[p][0], k)
 
@@ -294,8 +316,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         old_second: wp.array(dtype=int),
         old_margin: wp.array(dtype=real),
         old_travel: wp.array(dtype=real),
+        old_travel_end: wp.array(dtype=real),
+        old_stale: wp.array(dtype=int),
         first_pair: wp.array(dtype=int),
         next_pair: wp.array(dtype=int),
+        world: wp.array(dtype=int),
+        world_stale: wp.array(dtype=int),
+        world_some_stale: wp.array(dtype=int),
         new_slot: wp.array(dtype=int),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
@@ -307,36 +334,50 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """Pairs of bodies with overlapping boxes, each once; pairs of rigid bodies belong to `contact/rigid`.
 
+        Worlds that are not stale keep their pairs as they are.
+
         Boxes only choose the pairs: what a pair's list says of its features holds until its own margin is used up.
         """
         a = wp.tid()
         begin = a // bodies_per_world * bodies_per_world
         if a - begin < soft_bodies:
+            anew = world_stale[at(world[a])] != 0
+            if anew:
+                world_some_stale[at(world[a])] = 0  # all of its pairs are judged here
             for b in range(a, begin + bodies_per_world):
-                wanted = self_contact[a] != 0 and star_shaped[a] == 0
-                if b > a:
-                    wanted = not apart(a, b, body_low, body_high)
-                    for s in range(excluded_start[a], excluded_start[a + 1]):
-                        if excluded[s] == b:
-                            wanted = False
+                old = first_pair[a]
+                while old >= 0 and old_second[at(old)] != b:
+                    old = next_pair[at(old)]
+                wanted = old >= 0
+                if anew:
+                    wanted = self_contact[a] != 0 and star_shaped[a] == 0
+                    if b > a:
+                        wanted = not apart(a, b, body_low, body_high)
+                        for s in range(excluded_start[a], excluded_start[a + 1]):
+                            if excluded[s] == b:
+                                wanted = False
                 if wanted:
                     slot = wp.atomic_add(pair_count, 0, 1)
                     if slot < pairs.shape[0]:
-                        step = approach(body_move, body_spread, a, b)
-                        old = first_pair[a]
-                        while old >= 0 and old_second[at(old)] != b:
-                            old = next_pair[at(old)]
                         pairs[slot] = wp.vec2i(a, b)
-                        pair_travel[slot] = real(0.0)
-                        pair_margin[slot] = fit_margin(step, a, b, edge_size, closed)
-                        pair_stale[slot] = STALE
-                        if old >= 0:
-                            if old_travel[at(old)] + real(1.1) * step <= old_margin[at(old)]:
-                                pair_travel[slot] = old_travel[at(old)]
-                                pair_margin[slot] = old_margin[at(old)]
-                                pair_stale[slot] = 0
-                                new_slot[at(old)] = slot
-                        pair_travel_end[slot] = pair_travel[slot] + real(1.1) * step
+                        if not anew:
+                            pair_travel[slot] = old_travel[at(old)]
+                            pair_travel_end[slot] = old_travel_end[at(old)]
+                            pair_margin[slot] = old_margin[at(old)]
+                            pair_stale[slot] = old_stale[at(old)]
+                            new_slot[at(old)] = slot
+                        else:
+                            step = approach(body_move, body_spread, a, b)
+                            pair_travel[slot] = real(0.0)
+                            pair_margin[slot] = fit_margin(step, a, b, edge_size, closed)
+                            pair_stale[slot] = STALE
+                            if old >= 0:
+                                if old_travel[at(old)] + real(1.1) * step <= old_margin[at(old)]:
+                                    pair_travel[slot] = old_travel[at(old)]
+                                    pair_margin[slot] = old_margin[at(old)]
+                                    pair_stale[slot] = 0
+                                    new_slot[at(old)] = slot
+                            pair_travel_end[slot] = pair_travel[slot] + real(1.1) * step
                     else:
                         overflow[0] = 1
                         wp.atomic_max(overflow, PAIRS, slot + 1)

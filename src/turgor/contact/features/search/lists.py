@@ -35,7 +35,7 @@ class Lists:
     SAVED = tuple(f"{part}.{name}" for part, owner in PARTS.items() for name in owner.SAVED)
 
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
-        self.flags = Flags(launch)
+        self.flags = Flags(model.worlds, surfaces.bodies * model.worlds, launch)
         self.motion = BodyMotion(model, surfaces, launch.extended(self.flags))
         self.star_shaped = StarShaped(model, surfaces, self.motion.launch)
         self.candidates = Candidates(model, surfaces, self.star_shaped.launch)
@@ -70,9 +70,10 @@ class Lists:
         wp.capture_if(self.flags.recheck, on_true=self.recheck_self)
 
     def mark_star_shaped(self) -> None:
-        """Which bodies cannot touch themselves."""
+        """Which of the bodies in doubt cannot touch themselves."""
         self.star_shaped.mark()
         self.flags.shape_doubt.zero_()
+        self.flags.body_doubt.zero_()
 
     def recheck_self(self) -> None:
         """Whether a body whose margin with itself seems used up needs a new list."""
@@ -85,17 +86,23 @@ class Lists:
         self.mark_star_shaped()
         self.pairs.search()
         self.candidates.keep(self.pairs.new_slot)
+        wp.capture_if(self.flags.some_stale, on_true=self.renew)  # other worlds may only need this
         self.collect()
         self.flags.all_stale.zero_()
+        self.flags.world_stale.zero_()
 
     def search_stale(self) -> None:
         """Pairs of features of those pairs of bodies that have used up their margin, if any."""
-        wp.capture_if(self.flags.some_stale, on_true=self.renew)
+        wp.capture_if(self.flags.some_stale, on_true=self.renew_and_collect)
 
     def renew(self) -> None:
-        """New lists for pairs that are stale or soon will be."""
+        """New margins for pairs that are stale or soon will be, whose candidates are dropped."""
         self.pairs.renew()
         self.candidates.keep(self.pairs.new_slot)
+
+    def renew_and_collect(self) -> None:
+        """New lists for pairs that are stale or soon will be."""
+        self.renew()
         self.collect()
 
     def collect(self) -> None:
@@ -105,6 +112,7 @@ class Lists:
         wp.capture_if(self.flags.needs_self, on_true=self.collect_self)
         self.pairs.pair_stale.zero_()
         self.flags.some_stale.zero_()
+        self.flags.world_some_stale.zero_()
 
     def collect_by_tree(self) -> None:
         """Candidates of pairs with much between them."""

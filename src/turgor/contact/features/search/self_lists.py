@@ -28,7 +28,7 @@ import warp as wp
 from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.search import body_pairs, compare, patches
 from turgor.contact.features.search import candidates as listed
-from turgor.contact.features.search.body_pairs import RECHECK
+from turgor.contact.features.search.body_pairs import RECHECK, STALE
 from turgor.contact.features.search.compare import ALIKE
 from turgor.contact.features.search.patches import Patches
 from turgor.kernel.numbers import Numbers, at
@@ -491,7 +491,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         self_left: wp.array(dtype=real),
         pair_travel: wp.array(dtype=real),
         pair_travel_end: wp.array(dtype=real),
+        world: wp.array(dtype=int),
         some_stale: wp.array(dtype=int),
+        world_some_stale: wp.array(dtype=int),
     ):
         """The list holds on with what is left of its margin, or gets stale."""
         c = wp.tid()
@@ -502,8 +504,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 pair_list.pair_margin[pair] = pair_travel[pair] + self_left[c]
                 pair_list.pair_stale[pair] = 0
             else:
-                pair_list.pair_stale[pair] = 1
+                pair_list.pair_stale[pair] = STALE
                 some_stale[0] = 1
+                world_some_stale[at(world[c])] = 1
 
     return SimpleNamespace(
         Map=Map,

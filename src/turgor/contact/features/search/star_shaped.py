@@ -32,7 +32,7 @@ class StarShaped:
         self.launch = launch.extended(self)
 
     def mark(self) -> None:
-        """Test all bodies again."""
+        """Test the bodies in doubt again."""
         self.launch.tiles(self.kernels.mark_star_shaped, self.bodies)
 
     def look(self) -> None:
@@ -71,10 +71,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
         self_contact: wp.array(dtype=int),
         star_shaped: wp.array(dtype=int),
         deformed: wp.array(dtype=real),
+        body_doubt: wp.array(dtype=int),
+        world: wp.array(dtype=int),
         all_stale: wp.array(dtype=int),
+        world_stale: wp.array(dtype=int),
     ):
         """A body that was star-shaped and no longer is makes the lists stale."""
         c, lane = wp.tid()
+        if body_doubt[c] == 0:
+            return
         if lane == 0:
             deformed[c] = real(0.0)
         if self_contact[c] != 0:
@@ -99,6 +104,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if lane == 0:
                 if star_shaped[c] != 0 and not (worst[0] > real(0.0)):
                     all_stale[0] = 1
+                    world_stale[at(world[c])] = 1
                 star_shaped[c] = wp.where(worst[0] > real(0.0), 1, 0)
 
     @n.kernel(__name__)

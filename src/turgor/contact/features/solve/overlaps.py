@@ -266,7 +266,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         exit_direction: wp.array(dtype=vec),
         exit_speed: wp.array(dtype=real),
         separated: wp.array(dtype=int),
+        world: wp.array(dtype=int),
         all_stale: wp.array(dtype=int),
+        world_stale: wp.array(dtype=int),
     ):
         """One thread: pairs that are apart leave the list, and their features are looked for."""
         remaining = int(0)  # noqa: RUF046, UP018
@@ -278,6 +280,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 remaining += 1
             else:
                 all_stale[0] = 1
+                world_stale[at(world[at(overlap_pairs[t][0])])] = 1
         overlap_count[0] = remaining
 
     @n.kernel(variant)
