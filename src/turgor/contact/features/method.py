@@ -42,7 +42,7 @@ class FeatureContacts(ContactMethod):
             soft=[model], rigid=[state.rigid, scratch.rigid, model.rigids], wall=[state.walls, model.walls],
         )  # fmt: skip
         self.dynamics = dynamics_of(model, launch)
-        self.lists = Lists(model, surfaces, launch.extended({"dynamics": self.dynamics}))
+        self.lists = Lists(model, scratch, surfaces, launch.extended({"dynamics": self.dynamics}))
         self.overlaps = Overlaps(model, surfaces, self.lists.launch, self.lists.pairs.capacity)
         self.constraints = ContactConstraints(model, surfaces, self.overlaps.launch)
         self.impulses = Impulses(model, self.constraints.launch)
@@ -105,8 +105,15 @@ class FeatureContacts(ContactMethod):
         """Whether a lone body could touch itself in the next substeps."""
         self.lists.flags.body_doubt.fill_(1)
         self.lists.mark_star_shaped()
-        self.scratch.may_self_touch.zero_()
-        self.lists.star_shaped.look()
+        self.lists.watch.look()
+
+    def watch(self) -> None:
+        """Whether a lone body that was left alone needs contact in the next substep."""
+        self.lists.watch.watch()
+
+    def calm(self) -> None:
+        """Whether a lone body can be left alone in the next substep."""
+        self.lists.watch.calm()
 
     def forget(self) -> None:
         """The lists no longer hold: positions were set from outside."""

@@ -33,7 +33,7 @@ STALE, RECHECK = 1, 2  # of a pair: its list is rebuilt; a body with itself, of 
 class BodyPairs:
     """Bounds of the bodies, the pairs whose bounds overlap, and what is left of the margins of their lists."""
 
-    SAVED = ("pair_count", "pairs", "pair_margin", "pair_travel", "body_drift", "body_margin", "body_low", "body_high")
+    SAVED = ("pair_count", "pairs", "own_pair", "pair_margin", "pair_travel", "body_drift", "body_margin", "body_low", "body_high")
 
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         n, zeros = model.numbers, launch.zeros
@@ -45,6 +45,7 @@ class BodyPairs:
         self.body_drift = zeros(total, n.real)  # m: how far a point can be from where the bounds were taken
         self.pair_count = zeros(1, wp.int32)
         self.first_pair = zeros(total, wp.int32)  # of each body, as the first of the two; -1 if none
+        self.own_pair = zeros(total, wp.int32)  # of each body with itself; -1 if none
         self.capacity = 8 * total + 64
         self.launch = launch.extended(self)
         self.allocate()
@@ -65,6 +66,7 @@ class BodyPairs:
     def forget(self) -> None:
         """No pair is known, and all bodies have left their bounds."""
         self.pair_count.zero_()
+        self.own_pair.fill_(-1)
         self.body_margin.fill_(-1.0)
 
     def judge(self) -> None:
@@ -330,6 +332,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_travel: wp.array(dtype=real),
         pair_travel_end: wp.array(dtype=real),
         pair_stale: wp.array(dtype=int),
+        own_pair: wp.array(dtype=int),
         overflow: wp.array(dtype=int),
     ):
         """Pairs of bodies with overlapping boxes, each once; pairs of rigid bodies belong to `contact/rigid`.
@@ -356,10 +359,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         for s in range(excluded_start[a], excluded_start[a + 1]):
                             if excluded[s] == b:
                                 wanted = False
+                if a == b:
+                    own_pair[a] = -1
                 if wanted:
                     slot = wp.atomic_add(pair_count, 0, 1)
                     if slot < pairs.shape[0]:
                         pairs[slot] = wp.vec2i(a, b)
+                        if a == b:
+                            own_pair[a] = slot
                         if not anew:
                             pair_travel[slot] = old_travel[at(old)]
                             pair_travel_end[slot] = old_travel_end[at(old)]

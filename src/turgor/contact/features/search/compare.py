@@ -72,73 +72,59 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return w, gap
 
     @wp.func
-    def points_near_faces(
-        mesh: Mesh, rest: wp.array(dtype=vec), normals: wp.array(dtype=vec), found: CandidateList, pair: int, k: int, l: int,  # noqa: E741
-        low: vec, high: vec, margin: real, skin: real, same: bool, oriented: bool,
+    def point_near_faces(
+        mesh: Mesh, rest: wp.array(dtype=vec), normals: wp.array(dtype=vec), found: CandidateList, pair: int,
+        r: int, s: int, margin: real, skin: real, same: bool, oriented: bool,
     ):  # fmt: skip
-        """Points of patch k, whose box is given, near faces of patch l."""
+        """Point r near faces of the star of point s."""
         within = margin + skin
-        mine = mesh.point_range[at(k)]
-        its = mesh.face_range[at(l)]
-        for q in range(its[0], its[1]):
-            which = at(mesh.patch_faces[at(q)])
-            f = mesh.faces[which]
-            a = mesh.points[at(f[0])]
-            b = mesh.points[at(f[1])]
-            lowest = wp.min(a, b)
-            highest = wp.max(a, b)
-            if wp.static(dim == 3):
-                c = mesh.points[at(f[wp.static(dim - 1)])]
-                lowest = wp.min(lowest, c)
-                highest = wp.max(highest, c)
-            if box_gap(lowest, highest, low, high) <= within * within:
-                for s in range(mine[0], mine[1]):
-                    i = at(mesh.patch_points[at(s)])
-                    p = mesh.points[i]
-                    if box_gap(p, p, lowest, highest) <= within * within:
-                        out = f[0] == i or f[1] == i or f[wp.static(dim - 1)] == i
-                        if oriented and not out:
-                            out = point_agrees(mesh, normals, i, normals[which])
-                        if not out:
-                            w, gap = gap_to_face(p, f, mesh.points)
-                            size = wp.length(gap)
-                            if size <= within:
-                                touch = skin
-                                if same:
-                                    between = rest[i]
-                                    for corner in range(dim):
-                                        between -= w[corner] * rest[at(f[corner])]
-                                    touch = wp.min(skin, real(0.5) * wp.length(between))
-                                if size - touch <= margin:
-                                    add(found, pair, i, which, VERTEX_FACE, size - touch)
+        i = at(mesh.patch_points[at(r)])
+        p = mesh.points[i]
+        if box_gap(p, p, mesh.star_low[at(s)], mesh.star_high[at(s)]) <= within * within:
+            for q in range(mesh.face_first[at(s)], mesh.face_first[at(s + 1)]):
+                which = at(mesh.star_faces[at(q)])
+                f = mesh.faces[which]
+                out = f[0] == i or f[1] == i or f[wp.static(dim - 1)] == i
+                if oriented and not out:
+                    out = point_agrees(mesh, normals, i, normals[which])
+                if not out:
+                    w, gap = gap_to_face(p, f, mesh.points)
+                    size = wp.length(gap)
+                    if size <= within:
+                        touch = skin
+                        if same:
+                            between = rest[i]
+                            for corner in range(dim):
+                                between -= w[corner] * rest[at(f[corner])]
+                            touch = wp.min(skin, real(0.5) * wp.length(between))
+                        if size - touch <= margin:
+                            add(found, pair, i, which, VERTEX_FACE, size - touch)
 
     @wp.func
     def edges_near_edges(
-        mesh: Mesh, rest: wp.array(dtype=vec), normals: wp.array(dtype=vec), found: CandidateList, pair: int, k: int, l: int,  # noqa: E741
-        low: vec, high: vec, margin: real, skin: real, same: bool, oriented: bool,
+        mesh: Mesh, rest: wp.array(dtype=vec), normals: wp.array(dtype=vec), found: CandidateList, pair: int,
+        r: int, s: int, margin: real, skin: real, same: bool, oriented: bool,
     ):  # fmt: skip
-        """Edges of patch k near edges of patch l, whose box is given; each pair once."""
+        """Edges of the stars of two points."""
         within = margin + skin
-        mine = mesh.edge_range[at(k)]
-        its = mesh.edge_range[at(l)]
-        for s in range(mine[0], mine[1]):
-            one = at(mesh.patch_edges[at(s)])
+        for m in range(mesh.edge_first[at(r)], mesh.edge_first[at(r + 1)]):
+            one = at(mesh.star_edges[at(m)])
             e = mesh.edges[one]
             a = mesh.points[at(e[0])]
             b = mesh.points[at(e[1])]
             lowest = wp.min(a, b)
             highest = wp.max(a, b)
-            if box_gap(lowest, highest, low, high) <= within * within:
-                for q in range(wp.where(l == k, s + 1, its[0]), its[1]):
-                    two = at(mesh.patch_edges[at(q)])
+            if box_gap(lowest, highest, mesh.star_low[at(s)], mesh.star_high[at(s)]) <= within * within:
+                for q in range(mesh.edge_first[at(s)], mesh.edge_first[at(s + 1)]):
+                    two = at(mesh.star_edges[at(q)])
                     g = mesh.edges[two]
-                    c = mesh.points[at(g[0])]
-                    d = mesh.points[at(g[1])]
-                    if box_gap(lowest, highest, wp.min(c, d), wp.max(c, d)) <= within * within:
-                        out = g[0] == e[0] or g[0] == e[1] or g[1] == e[0] or g[1] == e[1]
-                        if oriented and not out:
-                            out = edges_agree(normals, mesh.edge_faces[one], mesh.edge_faces[two])
-                        if not out:
+                    out = g[0] == e[0] or g[0] == e[1] or g[1] == e[0] or g[1] == e[1]
+                    if oriented and not out:
+                        out = edges_agree(normals, mesh.edge_faces[one], mesh.edge_faces[two])
+                    if not out:
+                        c = mesh.points[at(g[0])]
+                        d = mesh.points[at(g[1])]
+                        if box_gap(lowest, highest, wp.min(c, d), wp.max(c, d)) <= within * within:
                             t, u, gap = near.segments(a, b, c, d)
                             size = wp.length(gap)
                             if size <= within:
@@ -152,17 +138,24 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func
     def compare_patches(
-        mesh: Mesh, rest: wp.array(dtype=vec), normals: wp.array(dtype=vec), found: CandidateList, pair: int, k: int, l: int,  # noqa: E741
-        low: vec, high: vec, its_low: vec, its_high: vec, margin: real, skin: real, same: bool, oriented: bool,
+        mesh: Mesh, rest: wp.array(dtype=vec), normals: wp.array(dtype=vec), found: CandidateList, pair: int,
+        k: int, l: int, margin: real, skin: real, same: bool, oriented: bool,  # noqa: E741
     ):  # fmt: skip
-        """All candidates between patch k, with its box, and patch l, with its own.
+        """All candidates between two patches, by the stars of their points.
 
         same: they are of one surface; oriented: which is closed, and has the given normals of its faces.
         """
-        points_near_faces(mesh, rest, normals, found, pair, k, l, low, high, margin, skin, same, oriented)
-        if l != k:
-            points_near_faces(mesh, rest, normals, found, pair, l, k, its_low, its_high, margin, skin, same, oriented)
-        if wp.static(dim == 3):
-            edges_near_edges(mesh, rest, normals, found, pair, k, l, its_low, its_high, margin, skin, same, oriented)
+        within = (margin + skin) * (margin + skin)
+        mine = mesh.point_range[at(k)]
+        its = mesh.point_range[at(l)]
+        for r in range(mine[0], mine[1]):
+            low = mesh.star_low[at(r)]
+            high = mesh.star_high[at(r)]
+            for s in range(wp.where(l == k, r + 1, its[0]), its[1]):  # in one star, all features share a point
+                if box_gap(low, high, mesh.star_low[at(s)], mesh.star_high[at(s)]) <= within:
+                    point_near_faces(mesh, rest, normals, found, pair, r, s, margin, skin, same, oriented)
+                    point_near_faces(mesh, rest, normals, found, pair, s, r, margin, skin, same, oriented)
+                    if wp.static(dim == 3):
+                        edges_near_edges(mesh, rest, normals, found, pair, r, s, margin, skin, same, oriented)
 
     return SimpleNamespace(box_gap=box_gap, compare_patches=compare_patches)

@@ -19,7 +19,9 @@ from turgor.contact.features.search.self_lists import SelfLists
 from turgor.contact.features.search.slabs import Slabs
 from turgor.contact.features.search.star_shaped import StarShaped
 from turgor.contact.features.search.tree_lists import TreeLists
+from turgor.contact.features.search.watch import Watch
 from turgor.model.model import Model
+from turgor.model.scratch import Scratch
 from turgor.model.surfaces import Surfaces
 
 __all__ = ["Lists"]
@@ -30,11 +32,11 @@ class Lists:
 
     PARTS: dict[str, Any] = {
         "flags": Flags, "star_shaped": StarShaped, "candidates": Candidates, "pairs": BodyPairs,
-        "self_lists": SelfLists,
+        "self_lists": SelfLists, "watch": Watch,
     }  # fmt: skip
     SAVED = tuple(f"{part}.{name}" for part, owner in PARTS.items() for name in owner.SAVED)
 
-    def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
+    def __init__(self, model: Model, scratch: Scratch, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         self.flags = Flags(model.worlds, surfaces.bodies * model.worlds, launch)
         self.motion = BodyMotion(model, surfaces, launch.extended(self.flags))
         self.star_shaped = StarShaped(model, surfaces, self.motion.launch)
@@ -46,7 +48,8 @@ class Lists:
         known = known.extended({"mesh": known.struct(patch_kernels(model.numbers).Mesh)})
         self.tree = TreeLists(model, self.patches, known)
         self.self_lists = SelfLists(model, surfaces, self.patches, self.tree.launch)
-        self.launch = self.self_lists.launch  # knows all of them
+        self.watch = Watch(model, scratch, surfaces, self.self_lists.launch)
+        self.launch = self.watch.launch  # knows all of them
 
     def allocate(self) -> None:
         """Lists of the present capacities."""
@@ -59,6 +62,7 @@ class Lists:
         self.flags.forget()
         self.pairs.forget()
         self.candidates.forget()
+        self.watch.forget()
 
     # in each substep ------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Surfaces cut into patches, and a tree over the patches of each body: what lists are searched with.
 
-A patch has a few points that hang together along edges, and the faces and edges whose first point is one of them. The
-corners of all that are the points of the patch and the ends of its edges (in 2D, of its faces).
+A patch has a few points that hang together along edges, and their stars: the faces and edges whose first point they
+are. The corners of all that are the points of the patch and the ends of its edges (in 2D, of its faces).
 
 The tree of a body halves its patches again and again. Its nodes are stored in the order of a walk that visits a node
 before its children: node i with m patches is followed by its 2 m - 2 descendants, so a walk that has no use for them
@@ -50,22 +50,22 @@ class Patches:
         self.patch_body = repeated(body, wp.int32, f.bodies)
         self.patch_points = f.repeated_points(order[:, None], f.soft_points, wp.int32)
         self.point_range = repeated(bounds, wp.vec2i, points)  # in `patch_points`
-        self.patch_faces, self.face_range = self._owned(f, rank[f.world_faces], bounds)
-        self.patch_edges, self.edge_range = self._owned(f, rank[f.world_edges], bounds)
+        # features in the order of their first points, and where those of each point begin
+        self.star_faces, self.face_first = self._stars(f, rank[f.world_faces], points)
+        self.star_edges, self.edge_first = self._stars(f, rank[f.world_edges], points)
+        self.star_low, self.star_high = (
+            wp.zeros(points * worlds, dtype=model.numbers.vec, device=model.device) for _ in range(2)
+        )  # m: boxes of the stars of bodies that are compared
         node_patches, patch_node = _trees(patch_start)
         self.node_patches = repeated(node_patches, wp.vec2i, self.per_world)  # first patch, and behind the last
         self.patch_node = repeated(patch_node, wp.int32, len(node_patches))
 
     @staticmethod
-    def _owned(f: Surfaces, corners: IntArray, bounds: IntArray) -> tuple[Any, Any]:
-        """(features in the order of their patches, range of each patch)."""
+    def _stars(f: Surfaces, corners: IntArray, points: int) -> tuple[Any, Any]:
+        """(features in the order of their first points, (points + 1,) where those of each point begin)."""
         lowest = functools.reduce(np.minimum, corners.T)
-        order = np.arange(len(lowest), dtype=np.int32)
-        if np.any(lowest[1:] < lowest[:-1]):
-            order = stable_order(lowest)
-            lowest = lowest[order]
-        ends = np.searchsorted(lowest, bounds).astype(np.int32)
-        return f.repeated(order, wp.int32, len(order)), f.repeated(ends, wp.vec2i, len(order))
+        counts = np.bincount(lowest, minlength=points)
+        return f.repeated(stable_order(lowest), wp.int32, len(lowest)), f.ends(counts)
 
 
 def _cut(model: Model, f: Surfaces) -> tuple[IntArray, IntArray, IntArray]:
@@ -142,10 +142,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         patch_body: wp.array(dtype=int)
         patch_points: wp.array(dtype=int)
         point_range: wp.array(dtype=wp.vec2i)
-        patch_faces: wp.array(dtype=int)
-        face_range: wp.array(dtype=wp.vec2i)
-        patch_edges: wp.array(dtype=int)
-        edge_range: wp.array(dtype=wp.vec2i)
+        star_faces: wp.array(dtype=int)
+        face_first: wp.array(dtype=int)
+        star_edges: wp.array(dtype=int)
+        edge_first: wp.array(dtype=int)
+        star_low: wp.array(dtype=vec)
+        star_high: wp.array(dtype=vec)
         node_patches: wp.array(dtype=wp.vec2i)
         patch_node: wp.array(dtype=int)
 
@@ -161,43 +163,51 @@ def kernels(n: Numbers) -> SimpleNamespace:
     if dim == 2:
 
         @wp.func(inline=True)
-        def ends_of(mesh: Mesh, k: int) -> wp.vec2i:
-            """Which features lead to the corners of a patch that are not its points."""
-            return mesh.face_range[at(k)]
+        def first_end(mesh: Mesh, rank: int) -> int:
+            """Features that lead from a point to the corners of its star: where they begin."""
+            return mesh.face_first[at(rank)]
 
         @wp.func(inline=True)
         def end_of(mesh: Mesh, q: int, which: int) -> int:
-            return mesh.faces[at(mesh.patch_faces[at(q)])][which]
+            """One of the two ends of such a feature."""
+            return mesh.faces[at(mesh.star_faces[at(q)])][which]
 
     else:
 
         @wp.func(inline=True)
-        def ends_of(mesh: Mesh, k: int) -> wp.vec2i:
-            """Which features lead to the corners of a patch that are not its points."""
-            return mesh.edge_range[at(k)]
+        def first_end(mesh: Mesh, rank: int) -> int:
+            """Features that lead from a point to the corners of its star: where they begin."""
+            return mesh.edge_first[at(rank)]
 
         @wp.func(inline=True)
         def end_of(mesh: Mesh, q: int, which: int) -> int:
-            return mesh.edges[at(mesh.patch_edges[at(q)])][which]
+            """One of the two ends of such a feature."""
+            return mesh.edges[at(mesh.star_edges[at(q)])][which]
 
     @wp.func
-    def patch_box(mesh: Mesh, k: int):
-        """(lowest, highest) of the corners of a patch."""
+    def bound_stars(mesh: Mesh, k: int):
+        """(lowest, highest) of the corners of a patch; the boxes of its stars are stored."""
         mine = mesh.point_range[at(k)]
-        low = mesh.points[at(mesh.patch_points[at(mine[0])])]
-        high = low
-        for q in range(mine[0] + 1, mine[1]):
-            p = mesh.points[at(mesh.patch_points[at(q)])]
-            low = wp.min(low, p)
-            high = wp.max(high, p)
-        its = ends_of(mesh, k)
-        for q in range(its[0], its[1]):
-            for which in range(2):
-                p = mesh.points[at(end_of(mesh, q, which))]
-                low = wp.min(low, p)
-                high = wp.max(high, p)
-        return low, high
+        lowest = vec()
+        highest = vec()
+        for r in range(mine[0], mine[1]):
+            low = mesh.points[at(mesh.patch_points[at(r)])]
+            high = low
+            for q in range(first_end(mesh, r), first_end(mesh, r + 1)):
+                for which in range(2):
+                    p = mesh.points[at(end_of(mesh, q, which))]
+                    low = wp.min(low, p)
+                    high = wp.max(high, p)
+            mesh.star_low[at(r)] = low
+            mesh.star_high[at(r)] = high
+            if r == mine[0]:
+                lowest = low
+                highest = high
+            lowest = wp.min(lowest, low)
+            highest = wp.max(highest, high)
+        return lowest, highest
 
     return SimpleNamespace(
-        Mesh=Mesh, first_node=first_node, last_node=last_node, ends_of=ends_of, end_of=end_of, patch_box=patch_box
-    )
+        Mesh=Mesh, first_node=first_node, last_node=last_node, first_end=first_end, end_of=end_of,
+        bound_stars=bound_stars,
+    )  # fmt: skip

@@ -39,6 +39,7 @@ __all__ = ["SelfLists", "kernels"]
 
 WORTHWHILE = 0.1  # share of the margin that must be left, or else a new list is built
 SAME_SIDE = math.radians(85.0)  # patches with all normals within this angle look the same way
+SURELY = math.radians(80.0)  # those within this angle will for some time, and are not compared
 TURNING = math.radians(85.0 - ALIKE)  # by which features that looked the same way may turn against each other
 FOLDING = 0.4  # edge lengths: travel after which normals are looked at again; they turn by some 20 degrees
 
@@ -106,8 +107,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ]
     tiny = wp.constant(real(n.tiny))
     shape = patches.kernels(n)
-    Mesh, patch_box, first_node, last_node = shape.Mesh, shape.patch_box, shape.first_node, shape.last_node
-    ends_of, end_of = shape.ends_of, shape.end_of
+    Mesh, bound_stars, first_node, last_node = shape.Mesh, shape.bound_stars, shape.first_node, shape.last_node
+    first_end, end_of = shape.first_end, shape.end_of
     CandidateList = listed.kernels(n).CandidateList
     pair_functions = body_pairs.kernels(n)
     PairList, is_listed = pair_functions.PairList, pair_functions.is_listed
@@ -211,7 +212,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         k = at(wp.tid())
         c = at(mesh.patch_body[k])
         if self_pair[c] >= 0:
-            low, high = patch_box(mesh, k)
+            low, high = bound_stars(mesh, k)
             self_low[at(mesh.patch_node[k])] = low
             self_high[at(mesh.patch_node[k])] = high
             mine = mesh.point_range[k]
@@ -276,20 +277,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if self_pair[at(mesh.patch_body[k])] >= 0:
             compared[k] = 0
             mine = mesh.point_range[k]
-            its = ends_of(mesh, k)
+            first = first_end(mesh, mine[0])
+            last = first_end(mesh, mine[1])
             centre = vec()
             for q in range(mine[0], mine[1]):
                 i = at(mesh.patch_points[at(q)])
                 self_seen[i] = mesh.points[i]
                 centre += mesh.points[i]
             centre = centre / real(mine[1] - mine[0])
-            own = mesh.face_range[k]
-            for q in range(own[0], own[1]):
-                f = at(mesh.patch_faces[at(q)])
+            for q in range(mesh.face_first[at(mine[0])], mesh.face_first[at(mine[1])]):
+                f = at(mesh.star_faces[at(q)])
                 seen_normal[f] = face_normal[f]
             moments = mat()
             radius = real(0.0)
-            for q in range(its[0], its[1]):
+            for q in range(first, last):
                 for which in range(2):
                     r = mesh.points[at(end_of(mesh, q, which))] - centre
                     moments += wp.outer(r, r)
@@ -337,13 +338,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 if below[1] > k and box_gap(low, high, self_low[at(node)], self_high[at(node)]) <= within:
                     if below[1] - below[0] == 1:
                         l = at(below[0])  # noqa: E741
-                        if differ(cone_axis[k], cone_angle[k], cone_axis[l], cone_angle[l]) >= real(SAME_SIDE):
+                        if differ(cone_axis[k], cone_angle[k], cone_axis[l], cone_angle[l]) >= real(SURELY):
                             compared[k] = 1
                             compared[l] = 1
                             compare_patches(
-                                mesh, rest, face_normal, candidate_list, pair, k, l,
-                                low, high, self_low[at(node)], self_high[at(node)], margin, skin, True, closed[c] != 0,
-                            )  # fmt: skip
+                                mesh, rest, face_normal, candidate_list, pair, k, l, margin, skin, True, closed[c] != 0
+                            )
                     node += 1
                 else:
                     node += 2 * (below[1] - below[0]) - 1
@@ -380,14 +380,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
         c = at(mesh.patch_body[k])
         if compared[k] != 0 and self_pair[c] >= 0:
             mine = mesh.point_range[k]
-            its = ends_of(mesh, k)
+            first = first_end(mesh, mine[0])
+            last = first_end(mesh, mine[1])
             seen = patch_seen[k].centre
             centre = vec()
             for q in range(mine[0], mine[1]):
                 centre += mesh.points[at(mesh.patch_points[at(q)])]
             centre = centre / real(mine[1] - mine[0])
             turned = wp.outer(cone_axis[k], patch_seen[k].weight)
-            for q in range(its[0], its[1]):
+            for q in range(first, last):
                 for which in range(2):
                     i = at(end_of(mesh, q, which))
                     turned += wp.outer(mesh.points[i] - centre, self_seen[i] - seen)
@@ -396,7 +397,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             for q in range(mine[0], mine[1]):
                 i = at(mesh.patch_points[at(q)])
                 residual = wp.max(residual, wp.length_sq(mesh.points[i] - centre - turn * (self_seen[i] - seen)))
-            for q in range(its[0], its[1]):
+            for q in range(first, last):
                 for which in range(2):
                     i = at(end_of(mesh, q, which))
                     residual = wp.max(residual, wp.length_sq(mesh.points[i] - centre - turn * (self_seen[i] - seen)))

@@ -35,15 +35,11 @@ class StarShaped:
         """Test the bodies in doubt again."""
         self.launch.tiles(self.kernels.mark_star_shaped, self.bodies)
 
-    def look(self) -> None:
-        """Set `may_self_touch` if any body could touch itself."""
-        self.launch(self.kernels.look, self.bodies)
-
 
 @functools.cache
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """mark_star_shaped, look."""
+    """mark_star_shaped."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
 
     if dim == 2:
@@ -107,10 +103,4 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     world_stale[at(world[c])] = 1
                 star_shaped[c] = wp.where(worst[0] > real(0.0), 1, 0)
 
-    @n.kernel(__name__)
-    def look(self_contact: wp.array(dtype=int), star_shaped: wp.array(dtype=int), may_self_touch: wp.array(dtype=int)):
-        c = wp.tid()
-        if self_contact[c] != 0 and star_shaped[c] == 0:
-            may_self_touch[0] = 1
-
-    return SimpleNamespace(mark_star_shaped=mark_star_shaped, look=look)
+    return SimpleNamespace(mark_star_shaped=mark_star_shaped)

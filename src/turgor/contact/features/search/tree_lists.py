@@ -38,7 +38,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """bound_patches, bound_nodes, collect_by_tree."""
     real, vec = n.real, n.vec
     shape = patches.kernels(n)
-    Mesh, patch_box, first_node, last_node = shape.Mesh, shape.patch_box, shape.first_node, shape.last_node
+    Mesh, bound_stars, first_node, last_node = shape.Mesh, shape.bound_stars, shape.first_node, shape.last_node
     CandidateList = listed.kernels(n).CandidateList
     PairList, is_listed = body_pairs.kernels(n).PairList, body_pairs.kernels(n).is_listed
     box_gap, compare_patches = compare.kernels(n).box_gap, compare.kernels(n).compare_patches
@@ -50,7 +50,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """Boxes of the patches of bodies that are searched."""
         k = wp.tid()
         if in_tree[mesh.patch_body[k]] != 0:
-            low, high = patch_box(mesh, k)
+            low, high = bound_stars(mesh, k)
             node_low[mesh.patch_node[k]] = low
             node_high[mesh.patch_node[k]] = high
 
@@ -109,9 +109,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     if box_gap(low, high, node_low[at(node)], node_high[at(node)]) <= within:
                         if below[1] - below[0] == 1:
                             compare_patches(
-                                mesh, rest, node_low, candidate_list, pair, k, below[0],
-                                low, high, node_low[at(node)], node_high[at(node)], margin, skin, False, False,
-                            )  # fmt: skip
+                                mesh, rest, node_low, candidate_list, pair, k, below[0], margin, skin, False, False
+                            )
                         node += 1
                     else:
                         node += 2 * (below[1] - below[0]) - 1
