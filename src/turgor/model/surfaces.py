@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.model.tiling import tiled
+from turgor.model.tiling import joined
 from turgor.model.topology import EdgeTable, compressed_rows, edge_table
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class Surfaces:
         soft, rigid = model.body_host, owner + self.soft_bodies
         self.point_body = self._at_points(np.append(soft, rigid), self.bodies)
         local = np.concatenate([*(c.points for c in rigids.collision), np.zeros((0, model.numbers.dim))])
-        self.local = self.repeated(local, model.numbers.vec)  # m, of the rigid points, principal axes
-        self.local_body = self.repeated(owner, wp.int32, rigids.count)  # rigid body of each rigid point
-        self.rest = self.repeated(model.initial_positions, model.numbers.vec)  # m, shapes at rest
+        self.local = self.model.repeated(local, model.numbers.vec)  # m, of the rigid points, principal axes
+        self.local_body = self.model.repeated(owner, wp.int32, rigids.count)  # rigid body of each rigid point
+        self.rest = self.model.repeated(model.initial_positions, model.numbers.vec)  # m, shapes at rest
 
     def _features(self, rigid_starts: Any) -> None:
         """Faces and edges of one world, over the points of one world (the rigid ones last); then those of all."""
@@ -81,15 +81,15 @@ class Surfaces:
         soft = sum(face_counts[: self.soft_bodies])
         self.faces = self.repeated_points(one["faces"], soft, face_type)
         self.opposite = self.repeated_points(one["opposite"], soft, face_type)
-        self.owns = self.repeated(one["owns"].ravel(), wp.int32)
+        self.owns = self.model.repeated(one["owns"].ravel(), wp.int32)
         soft = sum(edge_counts[: self.soft_bodies])
         self.edges = self.repeated_points(one["edges"], soft, wp.vec4i)  # ends, then the apexes beside it or -1
-        self.face_edges = self.repeated(one["face_edges"], face_type, edge_count)
-        self.edge_faces = self.repeated(one["edge_faces"], wp.vec2i, face_count)  # the first two at each edge, or -1
+        self.face_edges = self.model.repeated(one["face_edges"], face_type, edge_count)
+        self.edge_faces = self.model.repeated(one["edge_faces"], wp.vec2i, face_count)  # the first two at each edge, or -1
         body = np.repeat(np.arange(self.bodies, dtype=np.int32), face_counts)
-        self.face_body = self.repeated(body, wp.int32, self.bodies)
-        self.face_start = self.ends(np.array(face_counts, np.int64))  # (bodies * worlds + 1,)
-        self.edge_start = self.ends(np.array(edge_counts, np.int64))
+        self.face_body = self.model.repeated(body, wp.int32, self.bodies)
+        self.face_start = self.model.ends(np.array(face_counts, np.int64))  # (bodies * worlds + 1,)
+        self.edge_start = self.model.ends(np.array(edge_counts, np.int64))
         corner = one["faces"].ravel()
         owner = np.repeat(np.arange(len(one["faces"]), dtype=np.int32), dim)
         if any(collider.radius > 0.0 for collider in model.rigids.collision):  # repeated corners count once
@@ -117,43 +117,38 @@ class Surfaces:
             closed.append(int(collider.kind != "mesh"))
             edge.append(float(np.ptp(collider.points, axis=0).max()) / 4.0 + collider.radius)
         self.skins = np.array([*thickness[: self.soft_bodies], *(c.skin for c in rigids.collision)])
-        self.thickness = self.repeated(np.array(thickness, real), model.numbers.real)  # m: skin, and radius of round
-        self.edge_size = self.repeated(np.array(edge, real), model.numbers.real)  # m
+        self.thickness = self.model.repeated(np.array(thickness, real), model.numbers.real)  # m: skin, and radius of round
+        self.edge_size = self.model.repeated(np.array(edge, real), model.numbers.real)  # m
         self.world_self_contact = np.array(own, np.int32)  # host, of one world
-        self.self_contact = self.repeated(self.world_self_contact, wp.int32)
-        self.closed = self.repeated(closed, wp.int32)
-        self.world = self.repeated(np.zeros(self.bodies), wp.int32, 1)
+        self.self_contact = self.model.repeated(self.world_self_contact, wp.int32)
+        self.closed = self.model.repeated(closed, wp.int32)
+        self.world = self.model.repeated(np.zeros(self.bodies), wp.int32, 1)
         # flat index of the soft and of the rigid body behind each contact body, or -1
         place = np.arange(self.bodies)
         first = self.soft_bodies
-        self.soft_index = self.repeated(np.where(place < first, place, -1), wp.int32, first)
-        self.rigid_index = self.repeated(np.where(place >= first, place - first, -1), wp.int32, rigids.count)
+        self.soft_index = self.model.repeated(np.where(place < first, place, -1), wp.int32, first)
+        self.rigid_index = self.model.repeated(np.where(place >= first, place - first, -1), wp.int32, rigids.count)
         # ends of each body's points among those of one world (host), and among all
         self.world_start = np.append(model.starts, rigid_starts[1:] + self.soft_points).astype(np.int32)
         stride = np.where(place < first, self.soft_points, self.rigid_points)
         ranges = []
         for soft_ends, rigid_ends in ((model.starts[:-1], rigid_starts[:-1]), (model.starts[1:], rigid_starts[1:])):
-            ranges.append(self.repeated(np.append(soft_ends, rigid_ends + self.first_rigid), wp.int32, stride))
+            ranges.append(self.model.repeated(np.append(soft_ends, rigid_ends + self.first_rigid), wp.int32, stride))
         self.point_start, self.point_end = ranges
 
     # from one world to all ------------------------------------------------------------------------------------------
-
-    def repeated(self, rows: Any, dtype: Any, shift: Any = 0) -> Any:
-        """Device array of the rows of one world in all worlds; shift: by how much indices grow from world to world."""
-        kind = self.model.numbers.dtype if dtype in (self.model.numbers.real, self.model.numbers.vec) else np.int32
-        return tiled(np.asarray(rows, kind), self.model.worlds, dtype, self.model.device, shift)
 
     def repeated_points(self, table: IntArray, soft: int, dtype: Any) -> Any:
         """Rows of points of one world in all worlds: `soft` rows of soft points, then rows of rigid ones."""
         moved = table.copy()
         moved[soft:] = _shifted(table[soft:], self.first_rigid - self.soft_points)
         strides = np.repeat(np.array([self.soft_points, self.rigid_points]), [soft, len(table) - soft])
-        return self.repeated(moved, dtype, strides)
+        return self.model.repeated(moved, dtype, strides)
 
     def _at_points(self, values: IntArray, shift: int) -> Any:
         """One number per point of a world, in the order of all points: the soft ones of all worlds come first."""
-        parts = [self.repeated(part, wp.int32, shift) for part in np.split(values, [self.soft_points])]
-        return _joined(parts, self.model.device)
+        parts = [self.model.repeated(part, wp.int32, shift) for part in np.split(values, [self.soft_points])]
+        return joined(parts, self.model.device)
 
     def _at_each_point(self, points: IntArray, values: IntArray, shift: int) -> tuple[Any, Any]:
         """(starts, members): what is at each point of all worlds."""
@@ -161,18 +156,12 @@ class Surfaces:
         worlds, soft = self.model.worlds, int(starts[self.soft_points])
         rigid = len(members) - soft
         begins = [
-            self.repeated(starts[: self.soft_points], wp.int32, soft),
-            self.repeated(starts[self.soft_points : -1] + soft * (worlds - 1), wp.int32, rigid),
+            self.model.repeated(starts[: self.soft_points], wp.int32, soft),
+            self.model.repeated(starts[self.soft_points : -1] + soft * (worlds - 1), wp.int32, rigid),
             self.model.int_array([len(members) * worlds]),
         ]
-        parts = [self.repeated(part, wp.int32, shift) for part in (members[:soft], members[soft:])]
-        return _joined(begins, self.model.device), _joined(parts, self.model.device)
-
-    def ends(self, counts: npt.NDArray[np.int64]) -> Any:
-        """(bodies * worlds + 1,) where the features of each body begin, and the end."""
-        begins = np.cumsum(np.append(0, counts))
-        rows = self.repeated(begins[:-1], wp.int32, int(begins[-1]))
-        return _joined([rows, self.model.int_array([begins[-1] * self.model.worlds])], self.model.device)
+        parts = [self.model.repeated(part, wp.int32, shift) for part in (members[:soft], members[soft:])]
+        return joined(begins, self.model.device), joined(parts, self.model.device)
 
     @property
     def names(self) -> list[str]:
@@ -185,24 +174,13 @@ class Surfaces:
         soft = model.body_host[model.glue.vertex_host]
         rigid = model.glue.body_host + self.soft_bodies
         pairs = np.unique(np.stack([np.append(soft, rigid), np.append(rigid, soft)], axis=1).astype(int), axis=0)
-        self.excluded_start = self.ends(np.bincount(pairs[:, 0], minlength=self.bodies))
-        self.excluded = self.repeated(pairs[:, 1], wp.int32, self.bodies)
+        self.excluded_start = self.model.ends(np.bincount(pairs[:, 0], minlength=self.bodies))
+        self.excluded = self.model.repeated(pairs[:, 1], wp.int32, self.bodies)
 
 
 def _shifted(table: IntArray, shift: int) -> IntArray:
     """Indices moved by `shift`; -1 stays."""
     return np.where(table < 0, np.int32(-1), table + np.int32(shift))
-
-
-def _joined(parts: list[Any], device: Any) -> Any:
-    """Integers of several device arrays in one."""
-    out = wp.empty(sum(len(part) for part in parts), dtype=wp.int32, device=device)
-    start = 0
-    for part in parts:
-        if len(part):
-            wp.copy(out, part, dest_offset=start, count=len(part))
-        start += len(part)
-    return out
 
 
 def _features_of(

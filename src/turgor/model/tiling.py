@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-__all__ = ["tiled"]
+__all__ = ["joined", "tiled"]
 
 
 RUN = 64  # words that a thread copies
@@ -17,7 +17,7 @@ RUN = 64  # words that a thread copies
 @no_type_check
 @wp.kernel(enable_backward=False, module="turgor.model.tiling")
 def repeat_words(words: wp.array(dtype=int), step: int, steps: wp.array(dtype=int), out: wp.array(dtype=int)):
-    """Words of world w; an index grows by `step`, or by its entry of `steps`, from world to world, and -1 stays."""
+    """Words of world w; an index changes by `step`, or by its entry of `steps`, from world to world, and -1 stays."""
     w, run = wp.tid()
     count = words.shape[0]
     first = run * RUN
@@ -25,17 +25,17 @@ def repeat_words(words: wp.array(dtype=int), step: int, steps: wp.array(dtype=in
     if steps.shape[0] == 0:
         for i in range(first, last):
             word = words[i]
-            out[w * count + i] = wp.where(word >= 0, word + w * step, word)
+            out[w * count + i] = wp.where(word != -1, word + w * step, word)
     else:
         for i in range(first, last):
             word = words[i]
-            out[w * count + i] = wp.where(word >= 0, word + w * steps[i], word)
+            out[w * count + i] = wp.where(word != -1, word + w * steps[i], word)
 
 
 def tiled(rows: npt.NDArray[Any], worlds: int, dtype: Any, device: Any, shift: Any = 0) -> Any:
     """Device array of the rows of one world, repeated for all worlds; the host only handles one of them.
 
-    shift: by how much an index >= 0 grows from one world to the next; one number, or one per row.
+    shift: by how much an index other than -1 changes from one world to the next; one number, or one per row.
     """
     rows = np.ascontiguousarray(rows)
     out = wp.empty(worlds * len(rows), dtype=dtype, device=device)
@@ -50,4 +50,15 @@ def tiled(rows: npt.NDArray[Any], worlds: int, dtype: Any, device: Any, shift: A
     runs = -(-len(words) // RUN)
     inputs = [words, int(shift) if single else 0, steps, as_words]
     wp.launch(repeat_words, dim=(worlds, runs), inputs=inputs, device=device)
+    return out
+
+
+def joined(parts: list[Any], device: Any) -> Any:
+    """Integers of several device arrays in one."""
+    out = wp.empty(sum(len(part) for part in parts), dtype=wp.int32, device=device)
+    start = 0
+    for part in parts:
+        if len(part):
+            wp.copy(out, part, dest_offset=start, count=len(part))
+        start += len(part)
     return out

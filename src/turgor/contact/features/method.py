@@ -32,7 +32,10 @@ CRUMPLED = 1000  # candidates per point from which on a surface is no longer one
 class FeatureContacts(ContactMethod):
     """The stages of contact, each by the part that owns its arrays."""
 
-    SAVED = (*(f"lists.{name}" for name in Lists.SAVED), *(f"overlaps.{name}" for name in Overlaps.SAVED))
+    SAVED = (
+        *(f"lists.{name}" for name in Lists.SAVED), *(f"overlaps.{name}" for name in Overlaps.SAVED),
+        "scratch.wall_contact_normal",  # impulses of the next substep begin with the walls of the last
+    )  # fmt: skip
     CHANGED = SAVED  # a frame that is computed again must find the lists, and their order, as they were
 
     def __init__(self, model: Model, state: State, scratch: Scratch, surfaces: Surfaces) -> None:

@@ -43,29 +43,26 @@ class Patches:
         self.per_world = len(bounds)
         self.count, self.nodes = self.per_world * worlds, (2 * self.per_world - f.bodies) * worlds
 
-        def repeated(rows: Any, dtype: Any, shift: Any) -> Any:
-            return f.repeated(rows, dtype, shift)
-
-        self.patch_start = f.ends(numbers)  # first patch of each contact body, and the end
-        self.patch_body = repeated(body, wp.int32, f.bodies)
+        self.patch_start = model.ends(numbers)  # first patch of each contact body, and the end
+        self.patch_body = model.repeated(body, wp.int32, f.bodies)
         self.patch_points = f.repeated_points(order[:, None], f.soft_points, wp.int32)
-        self.point_range = repeated(bounds, wp.vec2i, points)  # in `patch_points`
+        self.point_range = model.repeated(bounds, wp.vec2i, points)  # in `patch_points`
         # features in the order of their first points, and where those of each point begin
-        self.star_faces, self.face_first = self._stars(f, rank[f.world_faces], points)
-        self.star_edges, self.edge_first = self._stars(f, rank[f.world_edges], points)
+        self.star_faces, self.face_first = self._stars(model, rank[f.world_faces], points)
+        self.star_edges, self.edge_first = self._stars(model, rank[f.world_edges], points)
         self.star_low, self.star_high = (
             wp.zeros(points * worlds, dtype=model.numbers.vec, device=model.device) for _ in range(2)
         )  # m: boxes of the stars of bodies that are compared
         node_patches, patch_node = _trees(patch_start)
-        self.node_patches = repeated(node_patches, wp.vec2i, self.per_world)  # first patch, and behind the last
-        self.patch_node = repeated(patch_node, wp.int32, len(node_patches))
+        self.node_patches = model.repeated(node_patches, wp.vec2i, self.per_world)  # first patch, and behind the last
+        self.patch_node = model.repeated(patch_node, wp.int32, len(node_patches))
 
     @staticmethod
-    def _stars(f: Surfaces, corners: IntArray, points: int) -> tuple[Any, Any]:
+    def _stars(model: Model, corners: IntArray, points: int) -> tuple[Any, Any]:
         """(features in the order of their first points, (points + 1,) where those of each point begin)."""
         lowest = functools.reduce(np.minimum, corners.T)
         counts = np.bincount(lowest, minlength=points)
-        return f.repeated(stable_order(lowest), wp.int32, len(lowest)), f.ends(counts)
+        return model.repeated(stable_order(lowest), wp.int32, len(lowest)), model.ends(counts)
 
 
 def _cut(model: Model, f: Surfaces) -> tuple[IntArray, IntArray, IntArray]:

@@ -68,6 +68,7 @@ class SelfLists:
         self.self_seen = zeros(surfaces.first_rigid if own else 0, n.vec)  # m: positions of the soft points
         self.patch_seen, self.seen_normal = zeros(count, k.Seen), zeros(len(self.face_normal), n.vec)
         self.compared = zeros(count, wp.int32)  # whether a patch was compared with any
+        self.list_work = zeros(3, wp.int32)  # done so far: rechecks, lists, pairs of patches compared for them
         self.launch = launch.extended(self)
 
     def recheck(self, pairs: int) -> None:
@@ -180,13 +181,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return wp.acos(wp.clamp(wp.dot(axis, other_axis), real(-1.0), real(1.0))) + angle + other_angle
 
     @n.kernel(__name__)
-    def begin_list(pair_list: PairList, self_pair: wp.array(dtype=int), self_margin: wp.array(dtype=real)):
+    def begin_list(
+        pair_list: PairList,
+        self_pair: wp.array(dtype=int),
+        self_margin: wp.array(dtype=real),
+        list_work: wp.array(dtype=int),
+    ):
         """Which bodies get a new list, and with which margin."""
         pair = wp.tid()
         if is_stale_with_itself(pair_list, pair):
             c = pair_list.pairs[pair][0]
             self_pair[c] = pair
             self_margin[c] = pair_list.pair_margin[pair]
+            wp.atomic_add(list_work, 1, 1)
 
     @n.kernel(__name__)
     def look_at_faces(
@@ -319,6 +326,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         face_normal: wp.array(dtype=vec),
         closed: wp.array(dtype=int),
         compared: wp.array(dtype=int),
+        list_work: wp.array(dtype=int),
         candidate_list: CandidateList,
     ):
         """A patch against itself and those after it whose boxes are near its own, unless they look the same way."""
@@ -333,12 +341,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
             high = self_high[at(mesh.patch_node[k])]
             node = first_node(mesh, c)
             last = last_node(mesh, c)
+            many = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language)
             while node < last:
                 below = mesh.node_patches[at(node)]
                 if below[1] > k and box_gap(low, high, self_low[at(node)], self_high[at(node)]) <= within:
                     if below[1] - below[0] == 1:
                         l = at(below[0])  # noqa: E741
                         if differ(cone_axis[k], cone_angle[k], cone_axis[l], cone_angle[l]) >= real(SURELY):
+                            many += 1
                             compared[k] = 1
                             compared[l] = 1
                             compare_patches(
@@ -347,6 +357,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     node += 1
                 else:
                     node += 2 * (below[1] - below[0]) - 1
+            wp.atomic_add(list_work, 2, many)
 
     @n.kernel(__name__)
     def begin_recheck(
@@ -354,6 +365,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_list: PairList,
         self_pair: wp.array(dtype=int),
         self_left: wp.array(dtype=real),
+        list_work: wp.array(dtype=int),
     ):
         """Which bodies are looked at."""
         pair = wp.tid()
@@ -361,6 +373,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             c = pair_list.pairs[pair][0]
             self_pair[c] = pair
             self_left[c] = real(FOLDING) * edge_size[c]
+            wp.atomic_add(list_work, 0, 1)
 
     @n.kernel(__name__)
     def measure_patches(

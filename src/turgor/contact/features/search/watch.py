@@ -39,7 +39,7 @@ class Watch:
         n, zeros = model.numbers, launch.zeros
         self.scratch = scratch
         self.alone = surfaces.bodies == 1
-        self.kernels = kernels(n, launch.parallel)
+        self.kernels = kernels(n)
         self.chunks, self.block = model.chunks, model.block_size
         self.bodies, self.vertices = (model.worlds, surfaces.first_rigid) if self.alone else (0, 0)
         self.watched = zeros(self.bodies, wp.int32)
@@ -50,6 +50,7 @@ class Watch:
         self.moved = zeros(self.bodies, n.real)  # m²: largest displacement
         self.least_wake = zeros(self.bodies, n.real)  # m: travel at which the first candidate wakes
         self.next_wake = zeros(self.bodies, n.real)  # m: the same, after another look at those that wake soon
+        self.contact_substeps = zeros(1, wp.int32)  # so far, of all worlds
         self.launch = launch.extended(self)
 
     def forget(self) -> None:
@@ -80,19 +81,18 @@ class Watch:
 
 @functools.cache
 @no_type_check
-def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
+def kernels(n: Numbers) -> SimpleNamespace:
     """look before substeps; measure_watched and judge_watched, or find_least_wake ... see, after each."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     owner = ownership.kernels(n)
     closest_to_face, closest_of_edges, corners = owner.closest_to_face, owner.closest_of_edges, owner.corners
-    variant = f"{__name__}{'_parallel' if parallel else ''}"
 
     @wp.func
     def reserve(step: real, move: vec) -> real:
         """Travel (m) that a substep may need: as much as the last, and what a wall that stops the body adds."""
         return real(RESERVE) * step + real(2.0) * wp.length(move)
 
-    @n.kernel(variant)
+    @n.kernel(__name__)
     def look(
         star_shaped: wp.array(dtype=int),
         watched: wp.array(dtype=int),
@@ -109,7 +109,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         if ends_fused[c] == 0:
             may_self_touch[0] = 1
 
-    @n.kernel(variant)
+    @n.kernel(__name__)
     def measure_watched(
         soft_chunk_start: wp.array(dtype=int),
         soft_chunk_body: wp.array(dtype=int),
@@ -141,7 +141,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 if soft_chunk_start[chunk] == point_start[c]:
                     watch_move[c] = mean
 
-    @n.kernel(variant)
+    @n.kernel(__name__)
     def judge_watched(
         own_pair: wp.array(dtype=int),
         pair_travel: wp.array(dtype=real),
@@ -172,7 +172,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 if pair >= 0:
                     pair_travel[pair] = pair_travel[pair] + travel
 
-    @n.kernel(variant)
+    @n.kernel(__name__)
     def find_least_wake(
         pairs: wp.array(dtype=wp.vec2i),
         candidate_count: wp.array(dtype=int),
@@ -185,7 +185,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         for q in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
             wp.atomic_min(least_wake, at(pairs[at(candidates[at(q)][0])][0]), wake_travel[at(q)])
 
-    @n.kernel(variant)
+    @n.kernel(__name__)
     def refresh(
         points: wp.array(dtype=vec),
         rest: wp.array(dtype=vec),
@@ -236,7 +236,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     wake_travel[q] = pair_travel[pair] + wp.length(gap) - skin
                 wp.atomic_min(next_wake, c, wake_travel[q])
 
-    @n.kernel(variant)
+    @n.kernel(__name__)
     def calm(
         own_pair: wp.array(dtype=int),
         pair_margin: wp.array(dtype=real),
@@ -252,10 +252,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         ends_fused: wp.array(dtype=int),
         may_self_touch: wp.array(dtype=int),
         any_watched: wp.array(dtype=int),
+        contact_substeps: wp.array(dtype=int),
     ):
         """A body that can travel on for some substeps without contact is left alone."""
         c = wp.tid()
         if ends_fused[c] == 0:
+            wp.atomic_add(contact_substeps, 0, 1)
             left = real(FAR)
             pair = own_pair[c]
             if pair >= 0:
@@ -274,7 +276,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             else:
                 may_self_touch[0] = 1
 
-    @n.kernel(variant)
+    @n.kernel(__name__)
     def see(
         soft_body: wp.array(dtype=int), points: wp.array(dtype=vec), watched: wp.array(dtype=int),
         watch_seen: wp.array(dtype=vec),
