@@ -19,6 +19,7 @@ except ImportError:  # a bare machine: run as a script
 
 import turgor
 from support.plain_checks import run_checks, title
+from support.worlds import check_each_world_alone
 from turgor import Gas, Springs, gallery, shapes
 from turgor.simulation.failure import ensure_fine
 
@@ -238,6 +239,11 @@ def check_mirror(dim, precision):
     assert max(np.abs(box.velocity[1:]).max() for box in boxes) < 1e-3
 
 
+def check_alone(dim, kinds, precision):
+    """Each world is, bit for bit, what it is alone."""
+    check_each_world_alone(dim, kinds.split(), [1, 2, 3], precision, device="cuda")
+
+
 CHECKS = [
     *((check_momentum, kind, "features", p) for kind in ("soft", "box", "ball") for p in ("single", "double")),
     *((check_momentum, "soft", contact, "single") for contact in ("particles", "bounding")),
@@ -255,6 +261,8 @@ CHECKS = [
     (check_statistics, "flat pile", 120),
     (check_statistics, "pile", 100),
     (check_worlds, "pile", 100, 64),
+    *((check_alone, 3, kinds, p) for kinds in ("ball cloth", "torus", "box torus ball") for p in ("single", "double")),
+    (check_alone, 2, "star ball", "single"),
 ]
 
 if pytest is not None:

@@ -26,6 +26,12 @@ class ContactMethod(Protocol):
     def look(self) -> None:
         """Say in `scratch.may_self_touch` whether the only body of a scene could touch itself in the next substeps."""
 
+    def watch(self) -> None:
+        """After a substep without contact: whether the only body of a scene needs it in the next."""
+
+    def calm(self) -> None:
+        """After a substep with contact: whether the only body of a scene needs none in the next."""
+
     def find(self) -> None:
         """The contacts of this substep, from positions, velocities and the displacement that forces ask for."""
 

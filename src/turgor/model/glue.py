@@ -64,7 +64,6 @@ class Glue:
             self.velocities[mine] = np.array(body.velocity) + swing(body.spin, arms)
         count = len(self.vertex_host)
         self.count = count * rigids.worlds
-        world = np.repeat(np.arange(rigids.worlds), count)
-        self.vertex = rigids.array(np.tile(self.vertex_host, rigids.worlds) + world * vertices, wp.int32)
-        self.body = rigids.array(np.tile(self.body_host, rigids.worlds) + world * rigids.count, wp.int32)
+        self.vertex = rigids.tiled(self.vertex_host, wp.int32, vertices)
+        self.body = rigids.tiled(self.body_host, wp.int32, rigids.count)
         self.local = rigids.tiled(local, rigids.numbers.vec)

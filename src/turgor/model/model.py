@@ -14,10 +14,12 @@ import numpy.typing as npt
 import warp as wp
 
 from turgor.kernel.numbers import Numbers
+from turgor.model import topology
 from turgor.model.energy_scale import energy_scale
 from turgor.model.glue import Glue
 from turgor.model.parts import Part, build_part
 from turgor.model.rigids import Rigids
+from turgor.model.tiling import joined, tiled
 from turgor.model.walls import Walls
 from turgor.scene.data import VOLUMES, Body, SoftBody, VelocityDamping
 from turgor.scene.scene import Scene
@@ -184,38 +186,36 @@ class Model:
         fixed = pinned.copy()
         fixed[glued] = True
         self.body_host = body
-        self.mass = self.real_array(np.tile(masses, self.worlds))
-        self.inverse_mass = self.real_array(np.tile(np.where(fixed, 0.0, 1.0 / masses), self.worlds))
-        self.air_share = self.real_array(np.tile(self._concatenated("air_share"), self.worlds))
-        self.body = self.int_array(self._offset(body, len(self.parts)))
-        self.world = self.int_array(np.repeat(np.arange(self.worlds), len(self.parts)))
+        self.mass = self.repeated(masses, n.real)
+        self.inverse_mass = self.repeated(np.where(fixed, 0.0, 1.0 / masses), n.real)
+        self.air_share = self.repeated(self._concatenated("air_share"), n.real)
+        self.body = self.repeated(body, wp.int32, len(self.parts))
+        self.world = self.repeated(np.zeros(len(self.parts)), wp.int32, 1)
         # the vertex about which a body's volume is summed
-        self.reference = self.int_array(self._offset(self.starts[:-1], self.vertices))
+        self.reference = self.repeated(self.starts[:-1], wp.int32, self.vertices)
         x0 = np.concatenate([part.positions for part in self.parts] or [np.zeros((0, n.dim))]) - self.anchor
         v0 = np.concatenate([part.velocities for part in self.parts] or [np.zeros((0, n.dim))])
         v0[glued] = self.glue.velocities
         self.initial_positions, self.initial_velocities = x0, v0
 
     def _springs_and_faces(self) -> None:
-        dim = self.numbers.dim
+        dim, real = self.numbers.dim, self.numbers.real
         springs = self._joined("springs", 2)
         faces = self._joined("faces", dim)
         hinges = self._joined("hinges", dim + 1)
         self.springs_host, self.faces_host, self.hinges_host = springs, faces, hinges
         self.rest_host = self._concatenated("rest_lengths")
         self.rest_angles_host = self._concatenated("rest_angles")
-        self.springs = self.index_array(self._offset(springs, self.vertices), wp.vec2i)
-        self.rest = self.real_array(np.tile(self.rest_host, self.worlds))
-        self.faces = self.index_array(self._offset(faces, self.vertices), self.numbers.face)
-        face_counts = [len(part.faces) for part in self.parts]
-        self.face_start = self.int_array(np.cumsum([0, *(face_counts * self.worlds)]))
-        self.hinges = self.index_array(self._offset(hinges, self.vertices), wp.vec3i if dim == 2 else wp.vec4i)
-        self.rest_angles = self.real_array(np.tile(self.rest_angles_host, self.worlds))
+        self.springs = self.repeated(springs, wp.vec2i, self.vertices)
+        self.rest = self.repeated(self.rest_host, real)
+        self.faces = self.repeated(faces, self.numbers.face, self.vertices)
+        self.face_start = self.ends([len(part.faces) for part in self.parts])
+        self.hinges = self.repeated(hinges, wp.vec3i if dim == 2 else wp.vec4i, self.vertices)
+        self.rest_angles = self.repeated(self.rest_angles_host, real)
 
     def _neighbours(self) -> None:
         rows = [np.diff(part.neighbour_start) for part in self.parts]
         counts = np.concatenate([*rows, np.zeros(0, np.int32)]).astype(np.int32)
-        starts = np.concatenate([[0], np.cumsum(np.tile(counts, self.worlds))]).astype(np.int32)
         per_world = int(counts.sum())
         row_starts = np.cumsum([0, *(len(part.neighbours) for part in self.parts)])
         ends = [
@@ -223,11 +223,10 @@ class Model:
             for part, row in zip(self.parts, row_starts, strict=False)
         ]
         fan = np.concatenate([*ends, np.zeros(0, np.int64)])
-        shifted = [np.sign(fan) * (np.abs(fan) + world * per_world) for world in range(self.worlds)]
-        self.neighbour_start = self.int_array(starts)
-        self.neighbours = self.int_array(self._offset(self._joined("neighbours", None), self.vertices))
-        self.neighbour_rest = self.real_array(np.tile(self._concatenated("neighbour_rest"), self.worlds))
-        self.fan_end = self.int_array(np.concatenate(shifted))
+        self.neighbour_start = self.ends(counts)
+        self.neighbours = self.repeated(self._joined("neighbours", None), wp.int32, self.vertices)
+        self.neighbour_rest = self.repeated(self._concatenated("neighbour_rest"), self.numbers.real)
+        self.fan_end = self.repeated(fan, wp.int32, np.sign(fan) * per_world)
 
     def _chunks(self) -> None:
         """Runs of vertices of one body for kernels that reduce: a whole body on the CPU, a block's worth on a GPU."""
@@ -241,17 +240,15 @@ class Model:
             starts.extend(pieces)
             owners.extend([b] * len(pieces))
         self.chunks = len(starts) * self.worlds
-        begin = self._offset(np.array(starts, np.int32), self.vertices)
-        self.chunk_start = self.int_array(np.append(begin, self.vertices * self.worlds))
-        self.chunk_body = self.int_array(self._offset(np.array(owners, np.int32), len(self.parts)))
-        first = np.searchsorted(np.array(owners), np.arange(len(self.parts)))
-        self.chunk_first = self.int_array(np.append(self._offset(first, len(starts)), self.chunks))
+        self.chunk_start = self.ends(np.diff([*starts, self.vertices]))
+        self.chunk_body = self.repeated(np.array(owners, np.int32), wp.int32, len(self.parts))
+        self.chunk_first = self.ends(np.bincount(np.array(owners, int), minlength=len(self.parts)))
 
     def _body_parameters(self) -> None:
         rows = [_parameters(body, part) for body, part in zip(self.bodies, self.parts, strict=True)]
         for name, whole in BODY_PARAMETERS.items():
-            values = np.tile(np.array([row[name] for row in rows], float), self.worlds)
-            setattr(self, name, self.int_array(values) if whole else self.real_array(values))
+            values = np.array([row[name] for row in rows], float)
+            setattr(self, name, self.repeated(values, wp.int32 if whole else self.numbers.real))
 
     def _volume_probes(self) -> None:
         """Which bodies measure their volume by an approximation, and the random points of those that use them."""
@@ -260,21 +257,21 @@ class Model:
         self.volumes_estimated = any(body and body.volume != "exact" for body in soft)
         self.probes = sum(counts) * self.worlds
         self.faces_probed = any(body and body.volume in ("monte-carlo", "subdivision") for body in soft)
-        self.probe_body = self.int_array(self._offset(np.repeat(np.arange(len(counts)), counts), len(self.parts)))
+        self.probe_body = self.repeated(np.repeat(np.arange(len(counts)), counts), wp.int32, len(self.parts))
         starts = np.cumsum([0, *counts])
-        self.probe_start = self.int_array(self._offset(starts[:-1], int(starts[-1])))
+        self.probe_start = self.repeated(starts[:-1], wp.int32, int(starts[-1]))
         # as `method`, but only where the pressure depends on the volume: what a substep has to measure
         pressing = [VOLUMES.index(b.volume) if b and b.gas is not None and not b.gas.held else 0 for b in soft]
         self.volumes_press = any(pressing)
-        self.pressing_method = self.int_array(np.tile(np.array(pressing, np.int32), self.worlds))
-        self.shape_volume = self.real_array(np.tile([b.shape.volume if b else 1.0 for b in soft], self.worlds))
+        self.pressing_method = self.repeated(pressing, wp.int32)
+        self.shape_volume = self.repeated([b.shape.volume if b else 1.0 for b in soft], self.numbers.real)
         # whose pressure does work that no energy has (forces/nonconservative.py)
         reshaped = [b is not None and (b.pressure_scaling or b.pressure_force != "gradient") for b in soft]
         unbalanced = np.array(pressing, bool) | np.array(reshaped, bool)
         self.may_run_away = bool(unbalanced.any())
-        self.unbalanced = self.int_array(np.tile(unbalanced, self.worlds))
+        self.unbalanced = self.repeated(unbalanced, wp.int32)
         scale = energy_scale(self.scene) if self.may_run_away else 0.0
-        self.energy_scale = self.real_array(np.full(len(soft) * self.worlds, scale))  # J
+        self.energy_scale = self.repeated(np.full(len(soft), scale), self.numbers.real)  # J
 
     def _pressure_options(self) -> None:
         """Per vertex: C7's averaged normals, B4's factor (springs at the vertex / average springs per vertex)."""
@@ -290,10 +287,11 @@ class Model:
             factors.append(degree / degree.mean() if scaled else np.ones(len(part.order)))
         rows = self.faces_host.ravel()
         owners = np.repeat(np.arange(len(self.faces_host), dtype=np.int32), self.numbers.dim)
-        starts, members = _rows(rows, owners, self.vertices, self.worlds, len(self.faces_host))
-        self.vertex_faces_start, self.vertex_faces = self.int_array(starts), self.int_array(members)
-        self.averaged = self.int_array(np.tile(np.array(averaged)[self.body_host], self.worlds))
-        self.pressure_factor = self.real_array(np.tile(np.concatenate(factors), self.worlds))
+        starts, members = topology.compressed_rows(rows, owners, self.vertices)
+        self.vertex_faces_start = self.ends(np.diff(starts))
+        self.vertex_faces = self.repeated(members, wp.int32, len(self.faces_host))
+        self.averaged = self.repeated(np.array(averaged)[self.body_host], wp.int32)
+        self.pressure_factor = self.repeated(np.concatenate(factors), self.numbers.real)
 
     # helpers --------------------------------------------------------------------------------------------------------
 
@@ -307,11 +305,16 @@ class Model:
         empty = np.zeros((0,) if width is None else (0, width), np.int32)
         return np.concatenate([*rows, empty]).astype(np.int32)
 
-    def _offset(self, indices: Any, stride: int) -> IntArray:
-        """Indices of one world repeated for all worlds, each shifted by `stride`."""
-        indices = np.asarray(indices, np.int64)
-        shift = np.arange(self.worlds).reshape((-1,) + (1,) * indices.ndim) * stride
-        return np.asarray((indices[None] + shift).reshape((-1, *indices.shape[1:])), np.int32)
+    def repeated(self, rows: Any, dtype: Any, shift: Any = 0) -> Any:
+        """Device array of the rows of one world in all worlds; shift: by how much indices grow from world to world."""
+        kind = self.numbers.dtype if dtype in (self.numbers.real, self.numbers.vec) else np.int32
+        return tiled(np.asarray(rows, kind), self.worlds, dtype, self.device, shift)
+
+    def ends(self, counts: Any) -> Any:
+        """(entries * worlds + 1,) where each entry's members begin, and the end, from their numbers in one world."""
+        begins = np.cumsum(np.append(0, np.asarray(counts, np.int64)))
+        rows = self.repeated(begins[:-1], wp.int32, int(begins[-1]))
+        return joined([rows, self.int_array([begins[-1] * self.worlds])], self.device)
 
     def real_array(self, values: Any) -> Any:
         """Device array of real numbers."""
@@ -331,15 +334,4 @@ class Model:
         return wp.array(values, dtype=self.numbers.vec, device=self.device)
 
     def _per_world(self, vector: FloatArray) -> Any:
-        return self.vec_array(np.tile(vector, (self.worlds, 1)))
-
-
-def _rows(
-    rows: IntArray, values: IntArray, count: int, worlds: int, stride: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Compressed rows of one world repeated for all worlds."""
-    order = np.argsort(rows, kind="stable")
-    counts = np.bincount(rows, minlength=count)
-    starts = np.concatenate([[0], np.cumsum(np.tile(counts, worlds))])
-    members = np.concatenate([values[order] + world * stride for world in range(worlds)])
-    return starts, members
+        return self.repeated(vector[None], self.numbers.vec)

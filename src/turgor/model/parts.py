@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -35,6 +36,7 @@ class Part:
     neighbour_rest: FloatArray  # rest length of the spring to each neighbour, m
     fan_end: IntArray  # (n,) where the fan ends in `neighbours`; negative for an open fan
     fans_known: bool  # False: the gather kernel cannot be used
+    edge_table: topology.EdgeTable | None  # 3D: the sides of the faces
     hinges: IntArray  # (h, 3 or 4), empty without bending
     rest_angles: FloatArray  # (h,) rad
     air_share: FloatArray  # (n,) of the area around each vertex which it shows the air
@@ -109,23 +111,48 @@ def _velocities(body: Body, points: FloatArray, masses: FloatArray) -> FloatArra
     return velocities
 
 
-def _neighbours(faces: IntArray, springs: IntArray, count: int) -> tuple[IntArray, IntArray, IntArray, bool]:
+def _springs(body: Body, place: IntArray, faces: IntArray, table: topology.EdgeTable | None) -> IntArray:
+    """(s, 2) the edges of the faces and the extra springs, each once, smaller end first, sorted."""
+    count = len(place)
+    edges = faces if table is None else table.edges
+    extra = np.asarray(body.shape.extra_springs)
+    if table is not None and not len(extra):
+        return edges
+    joined = np.sort(np.concatenate([edges, place[extra]]), axis=1).astype(np.int64)
+    keys = np.sort(joined[:, 0] * count + joined[:, 1])
+    keys = keys[np.append(True, keys[1:] != keys[:-1])]
+    return np.stack([keys // count, keys % count], axis=1).astype(np.int32)
+
+
+def _neighbours(
+    faces: IntArray, springs: IntArray, count: int, table: topology.EdgeTable | None
+) -> tuple[IntArray, IntArray, IntArray, bool]:
     """Neighbour rows of all vertices, the fans in front."""
+    found = topology.fans(faces, count, table)
     ends = np.concatenate([springs, springs[:, ::-1]])
-    plain_start, plain = topology.compressed_rows(ends[:, 0], ends[:, 1], count)
-    found = topology.fans(faces, count)
     if found is None:
+        plain_start, plain = topology.compressed_rows(ends[:, 0], ends[:, 1], count)
         return plain_start, plain, plain_start[:-1].copy(), False
-    fan_start, fan, closed = found
-    owner = np.repeat(np.arange(count, dtype=np.int32), np.diff(fan_start))
-    in_fan = np.sort(owner.astype(np.int64) * count + fan)
-    key = ends[:, 0].astype(np.int64) * count + ends[:, 1]
-    extra = ends[in_fan[np.minimum(np.searchsorted(in_fan, key), len(in_fan) - 1)] != key]
-    starts, merged = topology.compressed_rows(
-        np.concatenate([owner, extra[:, 0]]), np.concatenate([fan, extra[:, 1]]), count
-    )
-    fan_end = starts[:-1] + np.diff(fan_start)
+    starts, merged, closed = found
+    fan_end = starts[1:]
+    if len(ends) > len(merged):  # springs beyond those of the fans
+        owner = np.repeat(np.arange(count, dtype=np.int32), np.diff(starts))
+        in_fan = np.sort(owner.astype(np.int64) * count + merged)
+        key = ends[:, 0].astype(np.int64) * count + ends[:, 1]
+        extra = ends[in_fan[np.minimum(np.searchsorted(in_fan, key), len(in_fan) - 1)] != key]
+        rows = np.diff(starts)
+        starts, merged = topology.compressed_rows(
+            np.concatenate([owner, extra[:, 0]]), np.concatenate([merged, extra[:, 1]]), count
+        )
+        fan_end = starts[:-1] + rows
     return starts, merged, np.where(closed, fan_end, -fan_end).astype(np.int32), True
+
+
+def _lengths(points: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
+    """(n,) m: distances of pairs of points."""
+    between = points[first] - points[second]
+    between *= between
+    return np.sqrt(functools.reduce(np.add, between.T))
 
 
 def build_part(body: Body) -> Part:
@@ -138,25 +165,26 @@ def build_part(body: Body) -> Part:
     place[order] = np.arange(count, dtype=np.int32)
 
     faces = place[shape.faces]
-    faces = faces[np.argsort(faces.min(axis=1), kind="stable")]
-    springs = np.unique(np.sort(place[np.concatenate([shape.edges, shape.extra_springs])], axis=1), axis=0)
+    faces = faces[topology.stable_order(functools.reduce(np.minimum, faces.T))]
+    table = topology.edge_table(faces, count) if body.dim == 3 else None
+    springs = _springs(body, place, faces, table)
     masses = _masses(body, placed)
     velocities = _velocities(body, placed, masses)
     points = placed[order]
     rest = shape.vertices[order]
-    rest_lengths = np.linalg.norm(rest[springs[:, 0]] - rest[springs[:, 1]], axis=1)
+    rest_lengths = _lengths(rest, springs[:, 0], springs[:, 1])
     pinned = np.zeros(count, bool)
     pinned[place[body.pinned]] = True
 
-    hinges = topology.hinges(faces, count) if body.bending > 0.0 else np.zeros((0, body.dim + 1), np.int32)
+    hinges = topology.hinges(faces, count, table) if body.bending > 0.0 else np.zeros((0, body.dim + 1), np.int32)
     angles = topology.turning_angles if body.dim == 2 else topology.oriented_hinge_angles
     rest_volume = 1.0
     if isinstance(body, SoftBody):
         rest_volume = estimated_volume(points, body.volume, shape.volume)
     arms = points - np.average(points, axis=0, weights=masses[order])
     inertia = float(np.sum(masses[order] * np.einsum("ij,ij->i", arms, arms)))
-    start, neighbours, fan_end, fans_known = _neighbours(faces, springs, count)
-    owner = np.repeat(np.arange(count), np.diff(start))
+    start, neighbours, fan_end, fans_known = _neighbours(faces, springs, count, table)
+    owner = np.repeat(np.arange(count, dtype=np.int32), np.diff(start))
     return Part(
         order=order,
         positions=points,
@@ -164,13 +192,14 @@ def build_part(body: Body) -> Part:
         masses=masses[order],
         pinned=pinned,
         faces=faces,
-        springs=springs.astype(np.int32),
+        springs=springs,
         rest_lengths=rest_lengths,
         neighbour_start=start,
         neighbours=neighbours,
-        neighbour_rest=np.linalg.norm(rest[neighbours] - rest[owner], axis=1),
+        neighbour_rest=_lengths(rest, neighbours, owner),
         fan_end=fan_end,
         fans_known=fans_known,
+        edge_table=table,
         hinges=hinges,
         rest_angles=angles(rest, hinges),
         air_share=_air_share(body, placed, masses)[order],

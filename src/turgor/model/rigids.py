@@ -20,6 +20,7 @@ from turgor.kernel.numbers import Numbers
 from turgor.model.air_patches import Patches, ball_patches, face_patches
 from turgor.model.glue import Glue
 from turgor.model.rotations import angle_of, quaternion_of
+from turgor.model.tiling import tiled
 from turgor.scene.data import rotation_matrix
 from turgor.scene.rigid import RIGID_KINDS, RigidBody
 from turgor.scene.scene import Scene
@@ -86,7 +87,7 @@ class Rigids:
         inverse = [1.0 / p.moments if f else spin_zero for p, f in zip(self.props, free, strict=True)]
         self.inverse_inertia = self.spins(inverse)
         self.kind = self.ints([RIGID_KINDS.index(body.kind) for body in self.bodies])
-        self.world = self.array(np.repeat(np.arange(worlds), self.count), wp.int32)
+        self.world = self.tiled(np.zeros(self.count), wp.int32, 1)
         self.friction = self.reals([-1.0 if body.friction is None else body.friction for body in self.bodies])
         self.restitution = self.reals([-1.0 if b.restitution is None else b.restitution for b in self.bodies])
         self._air()
@@ -112,9 +113,10 @@ class Rigids:
         kind: Any = np.int32 if dtype is wp.int32 else self.numbers.dtype
         return wp.array(np.ascontiguousarray(values, kind), dtype=dtype, device=self.device)
 
-    def tiled(self, values: npt.NDArray[Any], dtype: Any) -> Any:
-        """Device array of the values of one world, repeated for all worlds."""
-        return self.array(np.tile(values, (self.worlds,) + (1,) * (values.ndim - 1)), dtype)
+    def tiled(self, values: npt.NDArray[Any], dtype: Any, shift: int = 0) -> Any:
+        """Device array of the values of one world, repeated for all worlds; indices are shifted from world to world."""
+        kind: Any = np.int32 if dtype is wp.int32 else self.numbers.dtype
+        return tiled(np.asarray(values, kind), self.worlds, dtype, self.device, shift)
 
     def zeros(self, dtype: Any) -> Any:
         """One zero per body."""

@@ -47,7 +47,9 @@ class Scratch:
         self.move = vectors(count)  # m
         self.v_start, self.v_free = vectors(count), vectors(count)  # m/s: before the forces; after, before contact
         self.wall_contact_normal = vectors(count)  # of the wall that a vertex is pressed against, or zero
-        self.may_self_touch = ints(1)  # whether a lone body could touch itself
+        # a scene of one soft body per world: which of them end a substep without contact (all, in scenes that have
+        # none), whether any does not, and whether any is watched (`contact/features/search/watch.py`)
+        self.ends_fused, self.may_self_touch, self.any_watched = ints(bodies), ints(1), ints(1)
 
         # for the ledger
         size = count if ledger else 0

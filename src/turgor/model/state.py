@@ -33,8 +33,9 @@ class State:
         self.point_v = wp.zeros(points, dtype=n.vec, device=device)
         none = wp.zeros(0, dtype=n.vec, device=device)
         self.x, self.v = (self.points[:count], self.point_v[:count]) if count else (none, none)
-        self.x.assign(np.tile(model.initial_positions, (worlds, 1)).astype(n.dtype))
-        self.v.assign(np.tile(model.initial_velocities, (worlds, 1)).astype(n.dtype))
+        if count:
+            wp.copy(self.x, model.repeated(model.initial_positions, n.vec))
+            wp.copy(self.v, model.repeated(model.initial_velocities, n.vec))
         self.rigid = RigidState(model.rigids, model.anchor)
         self.walls = WallState(model.walls, model.anchor)
 

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.model.topology import compressed_rows
+from turgor.model.tiling import joined
+from turgor.model.topology import EdgeTable, compressed_rows, edge_table
 
 if TYPE_CHECKING:
     from turgor.model.model import Model
@@ -48,78 +49,63 @@ class Surfaces:
     def _points(self, rigid_starts: Any) -> None:
         model, rigids = self.model, self.model.rigids
         owner = np.repeat(np.arange(rigids.count), np.diff(rigid_starts))
-        shift = np.arange(model.worlds)[:, None] * self.bodies
-        soft = (model.body_host[None] + shift).ravel()
-        rigid = (owner[None] + self.soft_bodies + shift).ravel()
-        self.point_body = model.int_array(np.concatenate([soft, rigid]))
+        soft, rigid = model.body_host, owner + self.soft_bodies
+        self.point_body = self._at_points(np.append(soft, rigid), self.bodies)
         local = np.concatenate([*(c.points for c in rigids.collision), np.zeros((0, model.numbers.dim))])
-        self.local = model.vec_array(np.tile(local, (model.worlds, 1)))  # m, of the rigid points, principal axes
-        flat = (owner[None] + np.arange(model.worlds)[:, None] * rigids.count).ravel()
-        self.local_body = model.int_array(flat)  # rigid body of each rigid point
-        self.rest = model.vec_array(np.tile(model.initial_positions, (model.worlds, 1)))  # m, shapes at rest
+        self.local = self.model.repeated(local, model.numbers.vec)  # m, of the rigid points, principal axes
+        self.local_body = self.model.repeated(owner, wp.int32, rigids.count)  # rigid body of each rigid point
+        self.rest = self.model.repeated(model.initial_positions, model.numbers.vec)  # m, shapes at rest
 
     def _features(self, rigid_starts: Any) -> None:
-        model, dim = self.model, self.model.numbers.dim
-        meshes = [(part.faces, int(start)) for part, start in zip(model.parts, model.starts, strict=False)]
-        meshes += [(c.faces, int(start)) for c, start in zip(model.rigids.collision, rigid_starts, strict=False)]
-        tables: dict[str, list[IntArray]] = {name: [] for name in ("faces", "opposite", "owns", "edges", "face_edges")}
-        owners: dict[str, list[IntArray]] = {"face": [], "edge": []}
-        rigid: dict[str, list[npt.NDArray[np.bool_]]] = {"face": [], "edge": []}
-        edge_count = 0
-        for body, (faces, start) in enumerate(meshes):
-            found = _features_of(np.asarray(faces, np.int32), dim)
-            faces, opposite, owns, edges, face_edges = found
-            tables["faces"].append(_shifted(faces, start))
+        """Faces and edges of one world, over the points of one world (the rigid ones last); then those of all."""
+        model, dim, face_type = self.model, self.model.numbers.dim, self.model.numbers.face
+        meshes: list[tuple[IntArray, EdgeTable | None]] = [(part.faces, part.edge_table) for part in model.parts]
+        meshes += [(np.asarray(c.faces, np.int32), None) for c in model.rigids.collision]
+        starts = np.append(model.starts[:-1], rigid_starts[:-1] + self.soft_points)
+        counts = np.append(np.diff(model.starts), np.diff(rigid_starts))
+        found = [_features_of(faces, int(count), table) for (faces, table), count in zip(meshes, counts, strict=True)]
+        empty = {"faces": dim, "opposite": dim, "owns": 1, "edges": 4, "face_edges": dim, "edge_faces": 2}
+        tables = {name: [np.zeros((0, width), np.int32)] for name, width in empty.items()}
+        edge_count, face_count = 0, 0
+        for start, (faces, opposite, owns, edges, face_edges, edge_faces) in zip(starts, found, strict=True):
+            tables["faces"].append(faces + np.int32(start))
             tables["opposite"].append(_shifted(opposite, start))
             tables["edges"].append(_shifted(edges, start))
             tables["face_edges"].append(_shifted(face_edges, edge_count))
-            tables["owns"].append(owns)
-            edge_count += len(edges)
-            for name, count in (("face", len(faces)), ("edge", len(edges))):
-                owners[name].append(np.full(count, body, np.int32))
-                rigid[name].append(np.full(count, body >= self.soft_bodies))
-        joined = {
-            "faces": np.zeros((0, dim)), "opposite": np.zeros((0, dim)), "owns": np.zeros(0),
-            "edges": np.zeros((0, 4)), "face_edges": np.zeros((0, dim)),
-        }  # fmt: skip
-        joined = {name: np.concatenate([*tables[name], empty]).astype(np.int32) for name, empty in joined.items()}
-        flags = {name: np.concatenate([*rows, np.zeros(0, bool)]).astype(bool) for name, rows in rigid.items()}
-        bodies = {name: np.concatenate([*rows, np.zeros(0)]).astype(np.int32) for name, rows in owners.items()}
-
-        def points(name: str, kind: str) -> IntArray:
-            """Point indices of one world, in all worlds."""
-            base = np.where(flags[kind], self.first_rigid, 0)[:, None]
-            stride = np.where(flags[kind], self.rigid_points, self.soft_points)[:, None]
-            table = joined[name]
-            rows = [np.where(table < 0, -1, table + base + world * stride) for world in range(model.worlds)]
-            return np.concatenate(rows).astype(np.int32)
-
-        def repeated(values: Any, step: int) -> IntArray:
-            return np.concatenate([_shifted(values, world * step) for world in range(model.worlds)])
-
-        face_points, edge_points = points("faces", "face"), points("edges", "edge")[:, :2]
-        owner = np.repeat(np.arange(len(face_points), dtype=np.int32), dim)
-        once = np.unique(np.stack([face_points.ravel(), owner], axis=1), axis=0)  # repeated corners count once
-        rows = compressed_rows(once[:, 0], once[:, 1], self.point_count)
-        self.point_faces_start, self.point_faces = (model.int_array(row) for row in rows)  # faces at each point
-        owner = np.repeat(np.arange(len(edge_points), dtype=np.int32), 2)
-        rows = compressed_rows(edge_points.ravel(), owner, self.point_count)
-        self.point_edges_start, self.point_edges = (model.int_array(row) for row in rows)  # edges at each point
-        face_type = model.numbers.face
-        self.faces = model.index_array(face_points, face_type)
-        self.opposite = model.index_array(points("opposite", "face"), face_type)
-        self.owns = model.int_array(np.tile(joined["owns"], model.worlds))
-        self.face_body = model.int_array(repeated(bodies["face"], self.bodies))
-        self.edges = model.index_array(points("edges", "edge"), wp.vec4i)  # ends, then the apexes beside it or -1
-        self.face_edges = model.index_array(repeated(joined["face_edges"], len(joined["edges"])), face_type)
-        counts = np.bincount(bodies["face"], minlength=self.bodies)
-        starts = np.concatenate([[0], np.cumsum(np.tile(counts, model.worlds))])
-        self.face_start = model.int_array(starts)  # (bodies * worlds + 1,)
-        counts = np.bincount(bodies["edge"], minlength=self.bodies)
-        self.edge_start = model.int_array(np.concatenate([[0], np.cumsum(np.tile(counts, model.worlds))]))
+            tables["edge_faces"].append(_shifted(edge_faces, face_count))
+            tables["owns"].append(owns[:, None])
+            edge_count, face_count = edge_count + len(edges), face_count + len(faces)
+        one = {name: np.concatenate(rows).astype(np.int32, copy=False) for name, rows in tables.items()}
+        self.world_faces, self.world_edges = one["faces"], one["edges"][:, :2]  # host, over the points of one world
+        face_counts, edge_counts = [len(rows[0]) for rows in found], [len(rows[3]) for rows in found]
+        soft = sum(face_counts[: self.soft_bodies])
+        self.faces = self.repeated_points(one["faces"], soft, face_type)
+        self.opposite = self.repeated_points(one["opposite"], soft, face_type)
+        self.owns = self.model.repeated(one["owns"].ravel(), wp.int32)
+        soft = sum(edge_counts[: self.soft_bodies])
+        self.edges = self.repeated_points(one["edges"], soft, wp.vec4i)  # ends, then the apexes beside it or -1
+        self.face_edges = self.model.repeated(one["face_edges"], face_type, edge_count)
+        self.edge_faces = self.model.repeated(
+            one["edge_faces"], wp.vec2i, face_count
+        )  # the first two at each edge, or -1
+        body = np.repeat(np.arange(self.bodies, dtype=np.int32), face_counts)
+        self.face_body = self.model.repeated(body, wp.int32, self.bodies)
+        self.face_start = self.model.ends(np.array(face_counts, np.int64))  # (bodies * worlds + 1,)
+        self.edge_start = self.model.ends(np.array(edge_counts, np.int64))
+        corner = one["faces"].ravel()
+        owner = np.repeat(np.arange(len(one["faces"]), dtype=np.int32), dim)
+        if any(collider.radius > 0.0 for collider in model.rigids.collision):  # repeated corners count once
+            keep = np.ones((len(one["faces"]), dim), bool)
+            for k in range(1, dim):
+                keep[:, k] = np.all(one["faces"][:, :k] != one["faces"][:, k : k + 1], axis=1)
+            corner, owner = corner[keep.ravel()], owner[keep.ravel()]
+        self.point_faces_start, self.point_faces = self._at_each_point(corner, owner, len(one["faces"]))
+        owner = np.repeat(np.arange(edge_count, dtype=np.int32), 2)
+        rows = self._at_each_point(self.world_edges.ravel(), owner, edge_count)
+        self.point_edges_start, self.point_edges = rows
 
     def _bodies(self, rigid_starts: Any) -> None:
-        model, rigids, worlds = self.model, self.model.rigids, self.model.worlds
+        model, rigids, real = self.model, self.model.rigids, self.model.numbers.dtype
         thickness, own, closed, edge = [], [], [], []
         for body, part in zip(model.bodies, model.parts, strict=True):
             mean = float(part.rest_lengths.mean()) if len(part.rest_lengths) else part.size
@@ -133,26 +119,53 @@ class Surfaces:
             closed.append(int(collider.kind != "mesh"))
             edge.append(float(np.ptp(collider.points, axis=0).max()) / 4.0 + collider.radius)
         self.skins = np.array([*thickness[: self.soft_bodies], *(c.skin for c in rigids.collision)])
-        self.thickness = model.real_array(np.tile(thickness, worlds))  # m: skin, and the radius of round bodies
-        self.edge_size = model.real_array(np.tile(edge, worlds))  # m
-        self.self_contact = model.int_array(np.tile(own, worlds))
-        self.closed = model.int_array(np.tile(closed, worlds))
-        self.world = model.int_array(np.repeat(np.arange(worlds), self.bodies))
+        self.thickness = self.model.repeated(
+            np.array(thickness, real), model.numbers.real
+        )  # m: skin, and radius of round
+        self.edge_size = self.model.repeated(np.array(edge, real), model.numbers.real)  # m
+        self.world_self_contact = np.array(own, np.int32)  # host, of one world
+        self.self_contact = self.model.repeated(self.world_self_contact, wp.int32)
+        self.closed = self.model.repeated(closed, wp.int32)
+        self.world = self.model.repeated(np.zeros(self.bodies), wp.int32, 1)
         # flat index of the soft and of the rigid body behind each contact body, or -1
         place = np.arange(self.bodies)
         first = self.soft_bodies
-        soft = [np.where(place < first, place + w * first, -1) for w in range(worlds)]
-        rigid = [np.where(place >= first, place - first + w * rigids.count, -1) for w in range(worlds)]
-        self.soft_index = model.int_array(np.concatenate(soft))
-        self.rigid_index = model.int_array(np.concatenate(rigid))
+        self.soft_index = self.model.repeated(np.where(place < first, place, -1), wp.int32, first)
+        self.rigid_index = self.model.repeated(np.where(place >= first, place - first, -1), wp.int32, rigids.count)
+        # ends of each body's points among those of one world (host), and among all
+        self.world_start = np.append(model.starts, rigid_starts[1:] + self.soft_points).astype(np.int32)
+        stride = np.where(place < first, self.soft_points, self.rigid_points)
         ranges = []
-        for ends in (slice(None, -1), slice(1, None)):
-            soft_ends, rigid_ends = model.starts[ends], rigid_starts[ends] + self.first_rigid
-            rows = [
-                np.append(soft_ends + w * self.soft_points, rigid_ends + w * self.rigid_points) for w in range(worlds)
-            ]
-            ranges.append(model.int_array(np.concatenate(rows)))
+        for soft_ends, rigid_ends in ((model.starts[:-1], rigid_starts[:-1]), (model.starts[1:], rigid_starts[1:])):
+            ranges.append(self.model.repeated(np.append(soft_ends, rigid_ends + self.first_rigid), wp.int32, stride))
         self.point_start, self.point_end = ranges
+
+    # from one world to all ------------------------------------------------------------------------------------------
+
+    def repeated_points(self, table: IntArray, soft: int, dtype: Any) -> Any:
+        """Rows of points of one world in all worlds: `soft` rows of soft points, then rows of rigid ones."""
+        moved = table.copy()
+        moved[soft:] = _shifted(table[soft:], self.first_rigid - self.soft_points)
+        strides = np.repeat(np.array([self.soft_points, self.rigid_points]), [soft, len(table) - soft])
+        return self.model.repeated(moved, dtype, strides)
+
+    def _at_points(self, values: IntArray, shift: int) -> Any:
+        """One number per point of a world, in the order of all points: the soft ones of all worlds come first."""
+        parts = [self.model.repeated(part, wp.int32, shift) for part in np.split(values, [self.soft_points])]
+        return joined(parts, self.model.device)
+
+    def _at_each_point(self, points: IntArray, values: IntArray, shift: int) -> tuple[Any, Any]:
+        """(starts, members): what is at each point of all worlds."""
+        starts, members = compressed_rows(points, values, self.soft_points + self.rigid_points)
+        worlds, soft = self.model.worlds, int(starts[self.soft_points])
+        rigid = len(members) - soft
+        begins = [
+            self.model.repeated(starts[: self.soft_points], wp.int32, soft),
+            self.model.repeated(starts[self.soft_points : -1] + soft * (worlds - 1), wp.int32, rigid),
+            self.model.int_array([len(members) * worlds]),
+        ]
+        parts = [self.model.repeated(part, wp.int32, shift) for part in (members[:soft], members[soft:])]
+        return joined(begins, self.model.device), joined(parts, self.model.device)
 
     @property
     def names(self) -> list[str]:
@@ -165,58 +178,51 @@ class Surfaces:
         soft = model.body_host[model.glue.vertex_host]
         rigid = model.glue.body_host + self.soft_bodies
         pairs = np.unique(np.stack([np.append(soft, rigid), np.append(rigid, soft)], axis=1).astype(int), axis=0)
-        counts = np.bincount(pairs[:, 0], minlength=self.bodies)
-        starts = np.concatenate([[0], np.cumsum(np.tile(counts, model.worlds))])
-        rows = [pairs[:, 1] + world * self.bodies for world in range(model.worlds)]
-        self.excluded_start, self.excluded = model.int_array(starts), model.int_array(np.concatenate(rows))
+        self.excluded_start = self.model.ends(np.bincount(pairs[:, 0], minlength=self.bodies))
+        self.excluded = self.model.repeated(pairs[:, 1], wp.int32, self.bodies)
 
 
 def _shifted(table: IntArray, shift: int) -> IntArray:
     """Indices moved by `shift`; -1 stays."""
-    return np.where(table < 0, -1, table + shift).astype(np.int32)
+    return np.where(table < 0, np.int32(-1), table + np.int32(shift))
 
 
-def _features_of(faces: IntArray, dim: int) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """(faces, apex across each edge, what each face owns, edges with apexes, the owned edge of each side)."""
-    count = len(faces)
-    corner_bits = np.zeros(count, np.int32)
-    for corner in range(dim):  # the first face with a corner owns it
-        corner_bits |= (1 << (OWNS_CORNER + corner)) * _is_first(faces.ravel(), faces.shape[1])[:, corner]
-    none = np.full((count, dim), -1, np.int32)
+def _features_of(
+    faces: IntArray, count: int, table: EdgeTable | None
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """(faces, apex across each edge, what each face owns, edges with apexes, the owned edge of each side, faces of edges).
+
+    Faces over `count` points; table: that of 3D faces, if it is known.
+    """
+    number, dim = len(faces), faces.shape[1]
+    bits = np.zeros(number * dim, np.int32)
+    first = np.full(count, number * dim, np.int32)  # the first face with a corner owns it
+    first[faces.ravel()[::-1]] = np.arange(number * dim - 1, -1, -1, dtype=np.int32)
+    owned = first[first < number * dim]
+    bits[owned] = 1 << (OWNS_CORNER + owned % dim)
+    none = np.full((number, dim), -1, np.int32)
     if dim == 2:
-        return faces, none, corner_bits, np.zeros((0, 4), np.int32), none
-    ends = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)
-    apex = np.roll(faces, -2, axis=1).ravel()
-    apex = np.where((apex == ends[:, 0]) | (apex == ends[:, 1]), -1, apex)  # a face with repeated corners has none
-    ordered = np.sort(ends, axis=1)
-    real = ordered[:, 0] != ordered[:, 1]
-    keys, first, inverse = np.unique(ordered, axis=0, return_index=True, return_inverse=True)
-    inverse = inverse.ravel()
-    beside = np.full((len(keys), 2), -1, np.int32)  # apexes of the first two faces at each edge
-    sides = np.full((len(keys), 2), -1, np.int64)
-    by_edge = np.argsort(inverse, kind="stable")
-    rank = np.arange(len(ends)) - np.searchsorted(inverse[by_edge], inverse[by_edge])  # 0, 1, ... within an edge
-    for slot in (0, 1):
-        chosen = by_edge[rank == slot]
-        sides[inverse[chosen], slot] = chosen
-        beside[inverse[chosen], slot] = apex[chosen]
-    own = np.zeros(len(ends), bool)
-    own[first] = True
-    own &= real
-    other = np.where(sides[inverse, 0] == np.arange(len(ends)), beside[inverse, 1], beside[inverse, 0])
-    opposite = np.where(real, other, -1).reshape(count, 3).astype(np.int32)
-    number = np.full(len(keys), -1, np.int32)
-    proper = np.flatnonzero(keys[:, 0] != keys[:, 1])  # edges with two different ends
-    number[proper] = np.arange(len(proper))
-    edges = np.concatenate([keys, beside], axis=1)[proper].astype(np.int32)
-    face_edges = np.where(own, number[inverse], -1).reshape(count, 3).astype(np.int32)
-    edge_bits = (own.reshape(count, 3) * (1 << (OWNS_EDGE + np.arange(3)))).sum(axis=1).astype(np.int32)
-    return faces, opposite, corner_bits | edge_bits, edges, face_edges
-
-
-def _is_first(values: IntArray, width: int) -> npt.NDArray[np.bool_]:
-    """Whether each entry is the first of its value, as rows of `width`."""
-    _, first = np.unique(values, return_index=True)
-    mask = np.zeros(len(values), bool)
-    mask[first] = True
-    return mask.reshape(-1, width)
+        owns = bits.reshape(number, dim).sum(axis=1, dtype=np.int32)
+        return faces, none, owns, np.zeros((0, 4), np.int32), none, np.zeros((0, 2), np.int32)
+    table = table or edge_table(faces, count)
+    begin, end, apex = faces.ravel(), np.roll(faces, -1, axis=1).ravel(), np.roll(faces, -2, axis=1).ravel()
+    apex = np.where((apex == begin) | (apex == end), np.int32(-1), apex)  # a face with repeated corners has none
+    # the first two sides at each edge: the first owns it, and their apexes are beside it
+    sides = np.full((len(table.edges), 2), -1, np.int32)
+    sides[:, 0] = table.order[table.start[:-1]]
+    several = np.diff(table.start) > 1
+    sides[several, 1] = table.order[table.start[:-1][several] + 1]
+    beside = np.where(sides >= 0, apex[sides], np.int32(-1))
+    proper = table.edges[:, 0] != table.edges[:, 1]  # two different ends
+    numbers = np.where(proper, np.cumsum(proper, dtype=np.int32) - np.int32(1), np.int32(-1))
+    edges = np.concatenate([table.edges, beside], axis=1)[proper]
+    own = sides[proper, 0]
+    face_edges = np.full(number * dim, -1, np.int32)
+    face_edges[own] = numbers[proper]
+    bits[own] |= 1 << (OWNS_EDGE + own % dim)
+    mine = sides[table.edge, 0] == np.arange(number * dim)
+    other = np.where(mine, beside[table.edge, 1], beside[table.edge, 0])
+    opposite = np.where(begin != end, other, np.int32(-1))
+    owns = bits.reshape(number, dim).sum(axis=1, dtype=np.int32)
+    edge_faces = np.where(sides >= 0, sides // dim, np.int32(-1))[proper]
+    return faces, opposite.reshape(number, dim), owns, edges, face_edges.reshape(number, dim), edge_faces

@@ -33,12 +33,20 @@ IntArray = npt.NDArray[np.int32]
 MANY = 50_000  # keys from which on a radix sort pays
 
 
+# shifts and masks that move the bits of a 20-bit number 2 or 3 places apart, half of them at a time
+SPREADING = {
+    2: ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0F0F), (2, 0x3333333333333333),
+        (1, 0x5555555555555555)),
+    3: ((32, 0x001F00000000FFFF), (16, 0x001F0000FF0000FF), (8, 0x100F00F00F00F00F), (4, 0x10C30C30C30C30C3),
+        (2, 0x1249249249249249)),
+}  # fmt: skip
+
+
 def _spread_bits(value: npt.NDArray[np.uint64], dim: int) -> npt.NDArray[np.uint64]:
     """Bits of a number of up to 20 bits moved `dim` places apart."""
-    spread = np.zeros_like(value)
-    for bit in range(20):
-        spread |= ((value >> np.uint64(bit)) & np.uint64(1)) << np.uint64(bit * dim)
-    return spread
+    for shift, mask in SPREADING[dim]:
+        value = (value | (value << np.uint64(shift))) & np.uint64(mask)
+    return value
 
 
 def morton_order(points: FloatArray) -> IntArray:
@@ -83,35 +91,31 @@ class EdgeTable:
     order: IntArray  # (sides,) the sides in the order of their edges, those of one edge as they were
     start: IntArray  # (e + 1,) where the sides of each edge are in `order`
     twin: IntArray  # (sides,) the first side of the same edge that runs the other way, or -1
-    single: bool  # whether no two sides of an edge run the same way
 
 
 def edge_table(faces: IntArray, count: int) -> EdgeTable:
     """Of (m, 3) faces over `count` vertices."""
-    begin, end = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
-    low, high = np.minimum(begin, end), np.maximum(begin, end)
-    key = low.astype(np.int64) * count + high
-    order = stable_order(key)
-    key = key[order]
-    new = np.ones(len(key), bool)
-    np.not_equal(key[1:], key[:-1], out=new[1:])
+    begin, end = faces.ravel(), faces[:, [1, 2, 0]].ravel()
+    upwards = begin < end
+    low, high = np.where(upwards, begin, end), np.where(upwards, end, begin)
+    order = stable_order(low.astype(np.int64) * count + high)
+    low, high = low[order], high[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
     first = np.flatnonzero(new)
-    start = np.append(first, len(key)).astype(np.int32)
-    edge = np.empty(len(key), np.int32)
-    edge[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
-    edges = np.stack([low[order[first]], high[order[first]]], axis=1)
-    # of each edge, the first side that runs upwards and the first that runs downwards
-    upwards = (begin < end)[order]
+    start = np.append(first, len(order)).astype(np.int32)
+    number = np.cumsum(new, dtype=np.int32) - np.int32(1)  # of the edge, in the order of edges
+    edge = np.empty(len(order), np.int32)
+    edge[order] = number
+    edges = np.stack([low[first], high[first]], axis=1)
+    # the first side of each edge that runs downwards, and the first that runs upwards
+    rising = upwards[order]
     sides = np.full((2, len(edges)), -1, np.int32)
     for direction in (0, 1):
-        chosen = np.flatnonzero(upwards == bool(direction))
-        owner = edge[order[chosen]]
-        foremost = np.ones(len(owner), bool)
-        np.not_equal(owner[1:], owner[:-1], out=foremost[1:])
-        sides[direction, owner[foremost]] = order[chosen[foremost]]
-    twin = np.where(begin < end, sides[0][edge], sides[1][edge]).astype(np.int32)
-    single = bool((sides >= 0).sum() == len(key))
-    return EdgeTable(edges, edge, order, start, twin, single)
+        chosen = np.flatnonzero(rising == bool(direction))[::-1]
+        sides[direction, number[chosen]] = order[chosen]  # the last of this assignment is the first of the edge
+    twin = np.where(upwards, sides[0][edge], sides[1][edge])
+    return EdgeTable(edges, edge, order, start, twin)
 
 
 def fans(
@@ -132,8 +136,7 @@ def fans(
         return starts, np.stack([following, before], axis=1).ravel(), np.ones(count, bool)
 
     centre = faces.ravel()  # corner c of each face, with the two others in order
-    first = np.roll(faces, -1, axis=1).ravel()
-    second = np.roll(faces, -2, axis=1).ravel()
+    first, second = faces[:, [1, 2, 0]].ravel(), faces[:, [2, 0, 1]].ravel()
     degree = np.bincount(centre, minlength=count)
     # around a vertex, the side (centre -> first) is followed by (centre -> second), the twin of (second -> centre)
     successor = np.roll((table or edge_table(faces, count)).twin.reshape(-1, 3), -2, axis=1).ravel()

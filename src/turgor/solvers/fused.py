@@ -58,8 +58,14 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         wind_force: wp.array(dtype=vec),
         dissipated: wp.array(dtype=wp.float64),
         work: wp.array(dtype=wp.float64),
+        ends_fused: wp.array(dtype=int),
+        counts: int,  # whether this ends the substep of all worlds
     ):
         i = at(wp.tid())
+        if i == 0 and counts != 0:
+            count_substep(dt, clock, planned, until_plan, substeps, unfinished)
+        if ends_fused[at(body[i])] == 0:
+            return
         h = dt[0]
         m1 = inverse_mass[i]
         if m1 > real(0.0):  # a pinned point has no inverse mass and stays
@@ -93,7 +99,5 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         if wp.static(clears):
             f[i] = vec()
             area[i] = vec()
-        if i == 0:
-            count_substep(dt, clock, planned, until_plan, substeps, unfinished)
 
     return SimpleNamespace(advance=advance)

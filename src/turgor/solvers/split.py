@@ -47,9 +47,17 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         v_free: wp.array(dtype=vec),
         v_kicked: wp.array(dtype=vec),
         asked_move: wp.array(dtype=vec),
+        ends_fused: wp.array(dtype=int),
     ):
-        """New velocities and the displacement they ask for; nothing moves yet. Pinned points are at rest."""
+        """New velocities and the displacement they ask for; nothing moves yet. Pinned points are at rest.
+
+        Bodies that end this substep in `fused` stay as they are.
+        """
         i = at(wp.tid())
+        if ends_fused[at(body[i])] != 0:
+            v_free[i] = v[i]
+            move[i] = vec()
+            return
         m1 = inverse_mass[i]
         velocity = vec()
         asked = vec()
@@ -117,13 +125,14 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         wall_contact_normal: wp.array(dtype=vec),
         wall_impulse: wp.array(dtype=vec),
         wall_drive: wp.array(dtype=real),
+        ends_fused: wp.array(dtype=int),
     ):
         """Velocities and displacements after the walls; and the normal of the wall that a point ends on, or zero."""
         i = at(wp.tid())
         m1 = inverse_mass[i]
         against = vec()
-        if m1 > real(0.0):
-            b = at(body[i])
+        b = at(body[i])
+        if m1 > real(0.0) and ends_fused[b] == 0:
             asked, velocity, drive, hits = meet_walls(
                 x[i], move[i], v_start[i], v[i], v[i] - v_free[i], b, dt[0], friction, restitution,
                 wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
@@ -177,10 +186,13 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         dt: wp.array(dtype=real),
         dissipated: wp.array(dtype=wp.float64),
         work: wp.array(dtype=wp.float64),
+        ends_fused: wp.array(dtype=int),
     ):
         """The ledger of this substep: what each point has lost, and what was put in, since its forces were known."""
         i = at(wp.tid())
         b = at(body[i])
+        if ends_fused[b] != 0:
+            return
         lost, given = booked(
             inverse_mass[i], v_start[i], v_kicked[i], v[i], asked_move[i], move[i], wall_drive[i], lost_force[i],
             wind_force[i], dt[0],

@@ -74,10 +74,7 @@ WORLD = {"gravity": ((0.0,), (-5.0,), (-9.81,)), "wind": ((0.0,), (1.0,), (-4.0,
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("name", [*BODY, *WORLD])
 def test_worlds_with_their_own_parameters(dim, name):
-    """Each world moves, bit for bit, as a simulation that has its parameters, and they differ from each other.
-
-    Without contact: worlds renew their contact lists together, so contacts may be solved in another order.
-    """
+    """Each world moves, bit for bit, as a simulation that has its parameters, and they differ from each other."""
 
     def value(world):
         if name in BODY:
@@ -86,13 +83,13 @@ def test_worlds_with_their_own_parameters(dim, name):
         vector[-1 if name == "gravity" else 0] = WORLD[name][world][0]
         return vector
 
-    many = turgor.Simulation(scene_of(dim), worlds=3, substeps=24, contact="none")
+    many = turgor.Simulation(scene_of(dim), worlds=3, substeps=24)
     target = many["ball"] if name in BODY else many
     setattr(target, name, np.array([value(world) for world in range(3)]))
     np.testing.assert_allclose(getattr(target, name), np.array([value(world) for world in range(3)]), rtol=1e-4)
     advanced(many, 25)
     for world in range(3):
-        one = turgor.Simulation(scene_of(dim), substeps=24, contact="none")
+        one = turgor.Simulation(scene_of(dim), substeps=24)
         setattr(one["ball"] if name in BODY else one, name, value(world))
         advanced(one, 25)
         np.testing.assert_array_equal(many.positions[world], one.positions)

@@ -8,13 +8,18 @@ import warp as wp
 
 from turgor.kernel.launch import Launcher
 
-__all__ = ["CANDIDATES", "CONSTRAINTS", "OVERLAPS", "PAIRS", "FeatureLauncher", "Flags"]
+__all__ = ["CANDIDATES", "CONSTRAINTS", "OVERLAPS", "PAIRS", "FeatureLauncher", "Flags", "started_with"]
 
 BLOCK = 64  # threads per body or pair of bodies on a GPU
 THREADS = 1 << 16  # that share a list on a GPU; on the CPU one thread walks it
 
 # entries of `overflow` behind the flag: how much was needed of a list that was too short
 PAIRS, CANDIDATES, CONSTRAINTS, OVERLAPS = 1, 2, 3, 4
+
+
+def started_with(per_point: int, points: int) -> int:
+    """Entries of a list to begin with, which grows if that is too few: most points of a large scene touch nothing."""
+    return 1024 + min(per_point * points, 100_000 + per_point * points // 8)
 
 
 class FeatureLauncher(Launcher):
@@ -40,23 +45,28 @@ class FeatureLauncher(Launcher):
 
 
 class Flags:
-    """(1,) int each, set by kernels: a stage is needed, or a list was too short."""
+    """Ints set by kernels: a stage is needed, or a list was too short.
 
-    SAVED = ("all_stale", "untested")
+    Conditions of the recorded frame are single flags, which any world may set. What is then done depends on the flags
+    of each world or body, so that a world has the same lists, in the same order, as if it were alone.
+    """
 
-    def __init__(self, launch: FeatureLauncher) -> None:
+    SAVED = ("all_stale", "world_stale", "untested")
+
+    def __init__(self, worlds: int, bodies: int, launch: FeatureLauncher) -> None:
         def flag(size: int = 1) -> Any:
             return launch.zeros(size, wp.int32)
 
-        self.all_stale = flag()  # a body has left its bounds: pairs of bodies are searched again
-        self.some_stale = flag()  # the lists of some pairs have used up their margins
+        self.all_stale, self.world_stale = flag(), flag(worlds)  # a body has left its bounds: pairs are searched again
+        self.some_stale, self.world_some_stale = flag(), flag(worlds)  # lists of some pairs have used up their margins
         self.recheck = flag()  # the list of a body with itself may have used up its margin
-        self.shape_doubt = flag()  # a body may no longer be star-shaped
-        self.needs_tree, self.needs_self = flag(), flag()  # candidates by BVH; of bodies with themselves
+        self.shape_doubt, self.body_doubt = flag(), flag(bodies)  # a body may no longer be star-shaped
+        self.needs_tree, self.needs_self = flag(), flag()  # candidates by trees; of bodies with themselves
         self.untested = flag()  # bodies may overlap from the start
         self.overflow = flag(5)  # [0]: a list was too short; then what was needed of each
 
     def forget(self) -> None:
         """Nothing is known about the present positions."""
         self.all_stale.fill_(1)
+        self.world_stale.fill_(1)
         self.untested.fill_(1)

@@ -5,6 +5,7 @@ measure -> (lists, if stale) -> contacts -> rounds of impulses -> displacements 
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import numpy.typing as npt
@@ -30,9 +31,13 @@ CRUMPLED = 1000  # candidates per point from which on a surface is no longer one
 
 
 class FeatureContacts(ContactMethod):
-    """The stages of contact, each by the part that owns its arrays. After a failed frame the lists are built again."""
+    """The stages of contact, each by the part that owns its arrays."""
 
-    SAVED = (*(f"lists.{name}" for name in Lists.SAVED), *(f"overlaps.{name}" for name in Overlaps.SAVED))
+    SAVED = (
+        *(f"lists.{name}" for name in Lists.SAVED), *(f"overlaps.{name}" for name in Overlaps.SAVED),
+        "scratch.wall_contact_normal",  # impulses of the next substep begin with the walls of the last
+    )  # fmt: skip
+    CHANGED = SAVED  # a frame that is computed again must find the lists, and their order, as they were
 
     def __init__(self, model: Model, state: State, scratch: Scratch, surfaces: Surfaces) -> None:
         self.state, self.scratch, self.surfaces = state, scratch, surfaces
@@ -41,7 +46,7 @@ class FeatureContacts(ContactMethod):
             soft=[model], rigid=[state.rigid, scratch.rigid, model.rigids], wall=[state.walls, model.walls],
         )  # fmt: skip
         self.dynamics = dynamics_of(model, launch)
-        self.lists = Lists(model, surfaces, launch.extended({"dynamics": self.dynamics}))
+        self.lists = Lists(model, scratch, surfaces, launch.extended({"dynamics": self.dynamics}))
         self.overlaps = Overlaps(model, surfaces, self.lists.launch, self.lists.pairs.capacity)
         self.constraints = ContactConstraints(model, surfaces, self.overlaps.launch)
         self.impulses = Impulses(model, self.constraints.launch)
@@ -101,9 +106,17 @@ class FeatureContacts(ContactMethod):
 
     def look(self) -> None:
         """Whether a lone body could touch itself in the next substeps."""
+        self.lists.flags.body_doubt.fill_(1)
         self.lists.mark_star_shaped()
-        self.scratch.may_self_touch.zero_()
-        self.lists.star_shaped.look()
+        self.lists.watch.look()
+
+    def watch(self) -> None:
+        """Whether a lone body that was left alone needs contact in the next substep."""
+        self.lists.watch.watch()
+
+    def calm(self) -> None:
+        """Whether a lone body can be left alone in the next substep."""
+        self.lists.watch.calm()
 
     def forget(self) -> None:
         """The lists no longer hold: positions were set from outside."""
@@ -125,9 +138,11 @@ class FeatureContacts(ContactMethod):
         for entry, part in self.growing.items():
             if needed[entry] > part.capacity:
                 part.capacity = int(1.5 * needed[entry]) + 64
+        before = {name: attrgetter(name)(self) for name in self.SAVED}
         self.allocate()
+        for name, array in before.items():
+            wp.copy(attrgetter(name)(self), array, count=len(array))
         self.overflow.zero_()
-        self.forget()
 
     def fit(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         """Buffers for saved lists."""

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import warp as wp
 
 from turgor.contact import walls
+from turgor.contact.method import ContactMethod
 from turgor.diagnose import losses
 from turgor.diagnose.energy import half_step_losses
 from turgor.errors import UnstableError
@@ -84,6 +85,8 @@ class Step:
         self.split = self._split(contact, readings, options)
         # a single soft body only needs contact while it could touch itself
         self.alone = self.split is not None and len(model.parts) == 1 and not model.rigids.total and not readings
+        if self.split is None:
+            scratch.ends_fused.fill_(1)
         # plans are multiples of this
         self.unroll = 1 if self.device.is_cpu else 4 if substeps is None else math.gcd(substeps, 4)
         self._graph: Any = None
@@ -252,9 +255,23 @@ class Step:
         if split is None:
             self.fused.run(v)
         elif self.alone:
-            wp.capture_if(self.scratch.may_self_touch, on_true=lambda: split.run(v), on_false=lambda: self.fused.run(v))
+            method = split.method
+            assert method is not None
+            wp.capture_if(
+                self.scratch.may_self_touch,
+                on_true=lambda: self.end_some_touching(split, method, v),
+                on_false=lambda: self.fused.run(v),
+            )
+            wp.capture_if(self.scratch.any_watched, on_true=method.watch)
         else:
             split.run(v)
+
+    def end_some_touching(self, split: SplitEnd, method: ContactMethod, v: Any) -> None:
+        """Lone bodies that could touch themselves now, in some of the worlds, and those of the others."""
+        split.run(v)
+        if self.model.worlds > 1:
+            self.fused.run(v, counts=False)
+        method.calm()
 
     def begin_stage(self, number: int, weight: float, reach: float) -> None:
         """Positions and velocities at which the next stage looks; walls hold what lies on them."""

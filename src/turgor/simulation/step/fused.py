@@ -19,6 +19,9 @@ class FusedEnd:
         self.launch, self.count, self.weight = launch, model.vertices * model.worlds, scheme.weights[-1]
         self.kernels = fused.kernels(model.numbers, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
 
-    def run(self, v_stage: Any) -> None:
-        """From forces to the end of the substep; v_stage: velocities at which the forces were evaluated."""
-        self.launch(self.kernels.advance, self.count, weight=self.weight, v_stage=v_stage)
+    def run(self, v_stage: Any, *, counts: bool = True) -> None:
+        """From forces to the end of the substep, of bodies that touch nothing.
+
+        v_stage: velocities at which the forces were evaluated; counts: whether this ends the substep of all worlds.
+        """
+        self.launch(self.kernels.advance, self.count, weight=self.weight, v_stage=v_stage, counts=int(counts))

@@ -19,10 +19,11 @@ from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
 
-__all__ = ["RECHECK", "BodyPairs", "kernels"]
+__all__ = ["RECHECK", "STALE", "BodyPairs", "kernels"]
 
 LIFE = 64.0  # substeps that lists should last at the present speeds
 LEAST, MOST = 0.02, 0.3  # margin of a pair in edge lengths, where the speed allows
+MOST_WITHIN = 0.65  # of a closed body with itself: what looks the same way is not on its list (`self_lists.py`)
 WIDEST = 2.0  # edge lengths: most by which the bounds of a body are enlarged, where the speed allows
 EAGER = 0.75  # share of the margin from which on a list is rebuilt along with others: each time costs
 FOLDING = 0.2  # edge lengths: movement within a body after which it may touch itself although it could not before
@@ -32,7 +33,17 @@ STALE, RECHECK = 1, 2  # of a pair: its list is rebuilt; a body with itself, of 
 class BodyPairs:
     """Bounds of the bodies, the pairs whose bounds overlap, and what is left of the margins of their lists."""
 
-    SAVED = ("pair_count", "pairs", "pair_margin", "pair_travel", "body_drift", "body_margin", "body_low", "body_high")
+    SAVED = (
+        "pair_count",
+        "pairs",
+        "own_pair",
+        "pair_margin",
+        "pair_travel",
+        "body_drift",
+        "body_margin",
+        "body_low",
+        "body_high",
+    )
 
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         n, zeros = model.numbers, launch.zeros
@@ -44,6 +55,7 @@ class BodyPairs:
         self.body_drift = zeros(total, n.real)  # m: how far a point can be from where the bounds were taken
         self.pair_count = zeros(1, wp.int32)
         self.first_pair = zeros(total, wp.int32)  # of each body, as the first of the two; -1 if none
+        self.own_pair = zeros(total, wp.int32)  # of each body with itself; -1 if none
         self.capacity = 8 * total + 64
         self.launch = launch.extended(self)
         self.allocate()
@@ -58,11 +70,13 @@ class BodyPairs:
         self.new_slot = zeros(size, wp.int32)  # of each pair in the new list; -1 if its candidates are searched again
         self.old_second, self.next_pair = zeros(size, wp.int32), zeros(size, wp.int32)
         self.old_margin, self.old_travel = zeros(size, real), zeros(size, real)
+        self.old_travel_end, self.old_stale = zeros(size, real), zeros(size, wp.int32)
         self.pair_list = self.launch.struct(self.kernels.PairList)
 
     def forget(self) -> None:
         """No pair is known, and all bodies have left their bounds."""
         self.pair_count.zero_()
+        self.own_pair.fill_(-1)
         self.body_margin.fill_(-1.0)
 
     def judge(self) -> None:
@@ -75,6 +89,7 @@ class BodyPairs:
 
     def search(self) -> None:
         """All pairs of bodies whose bounds overlap."""
+        self.first_pair.fill_(-1)
         self.launch.walk(self.kernels.set_pairs_aside)
         self.pair_count.zero_()
         self.launch(self.kernels.list_pairs, self.total_bodies)
@@ -130,12 +145,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_margin: wp.array(dtype=real),
         pair_travel: wp.array(dtype=real),
         pair_travel_end: wp.array(dtype=real),
+        world: wp.array(dtype=int),
         all_stale: wp.array(dtype=int),
+        world_stale: wp.array(dtype=int),
         pair_stale: wp.array(dtype=int),
         some_stale: wp.array(dtype=int),
+        world_some_stale: wp.array(dtype=int),
         edge_size: wp.array(dtype=real),
         deformed: wp.array(dtype=real),
         shape_doubt: wp.array(dtype=int),
+        body_doubt: wp.array(dtype=int),
         recheck: wp.array(dtype=int),
         stride: int,
     ):
@@ -144,8 +163,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         for c in range(lane, total_bodies, stride):
             if not (deformed[c] + real(1.1) * body_spread[c] <= real(FOLDING) * edge_size[c]):
                 shape_doubt[0] = 1
+                body_doubt[c] = 1
             if not (body_drift[c] + real(1.1) * (wp.length(body_move[c]) + body_spread[c]) <= body_margin[c]):
                 all_stale[0] = 1
+                world_stale[at(world[c])] = 1
         for p in range(lane, pair_count[0], stride):
             ids = pairs[at(p)]
             ahead = pair_travel[at(p)] + real(1.1) * approach(body_move, body_spread, at(ids[0]), at(ids[1]))
@@ -157,6 +178,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 else:
                     pair_stale[at(p)] = STALE
                     some_stale[0] = 1
+                    world_some_stale[at(world[at(ids[0])])] = 1
 
     @n.kernel(__name__)
     def bound_bodies(
@@ -171,10 +193,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_high: wp.array(dtype=vec),
         body_drift: wp.array(dtype=real),
         body_margin: wp.array(dtype=real),
-        first_pair: wp.array(dtype=int),
+        world: wp.array(dtype=int),
+        world_stale: wp.array(dtype=int),
+        body_doubt: wp.array(dtype=int),
     ):
-        """Boxes of all contact bodies, enlarged by their thickness and by what they may move while the lists last."""
+        """Boxes of the bodies of stale worlds, enlarged by their thickness and what they may move while lists last."""
         c, lane = wp.tid()
+        if world_stale[at(world[c])] == 0:
+            return
         big = real(FAR)
         lowest = vec(big)
         highest = vec(-big)
@@ -200,7 +226,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             body_high[c] = highest
             body_drift[c] = real(0.0)
             body_margin[c] = free
-            first_pair[c] = -1
+            body_doubt[c] = 1
 
     @wp.func
     def apart(a: int, b: int, low: wp.array(dtype=vec), high: wp.array(dtype=vec)) -> bool:
@@ -210,13 +236,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return False
 
     @wp.func
-    def fit_margin(step: real, edge: real) -> real:
+    def fit_margin(step: real, a: int, b: int, edge_size: wp.array(dtype=real), closed: wp.array(dtype=int)) -> real:
         """How much closer features may come before a pair's list is rebuilt, at an approach of `step` per substep."""
-        return wp.max(real(1.5) * step, wp.min(real(LIFE) * step, real(MOST) * edge)) + real(LEAST) * edge
+        edge = wp.min(edge_size[a], edge_size[b])
+        most = real(MOST)
+        if a == b and closed[a] != 0:
+            most = real(MOST_WITHIN)
+        return wp.max(real(1.5) * step, wp.min(real(LIFE) * step, most * edge)) + real(LEAST) * edge
 
     @n.kernel(__name__)
     def renew_pairs(
+        world: wp.array(dtype=int),
+        world_some_stale: wp.array(dtype=int),
         edge_size: wp.array(dtype=real),
+        closed: wp.array(dtype=int),
         body_move: wp.array(dtype=vec),
         body_spread: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
@@ -235,15 +268,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
         for k in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             p = at(k)
             new_slot[p] = k
-            if pair_stale[p] != 0 or pair_travel[p] > real(EAGER) * pair_margin[p]:
+            a = at(pairs[p][0])
+            b = at(pairs[p][1])
+            some = world_some_stale[at(world[a])] != 0
+            if some and (pair_stale[p] != 0 or pair_travel[p] > real(EAGER) * pair_margin[p]):
                 pair_stale[p] = STALE
                 new_slot[p] = -1
-                a = at(pairs[p][0])
-                b = at(pairs[p][1])
                 step = approach(body_move, body_spread, a, b)
                 pair_travel[p] = real(0.0)
                 pair_travel_end[p] = real(1.1) * step
-                pair_margin[p] = fit_margin(step, wp.min(edge_size[a], edge_size[b]))
+                pair_margin[p] = fit_margin(step, a, b, edge_size, closed)
 
     @n.kernel(__name__)
     def set_pairs_aside(
@@ -252,8 +286,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_margin: wp.array(dtype=real),
         pair_travel: wp.array(dtype=real),
         old_second: wp.array(dtype=int),
+        pair_travel_end: wp.array(dtype=real),
+        pair_stale: wp.array(dtype=int),
         old_margin: wp.array(dtype=real),
         old_travel: wp.array(dtype=real),
+        old_travel_end: wp.array(dtype=real),
+        old_stale: wp.array(dtype=int),
         first_pair: wp.array(dtype=int),
         next_pair: wp.array(dtype=int),  # of the same body
         new_slot: wp.array(dtype=int),
@@ -268,6 +306,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             old_second[p] = pairs[p][1]
             old_margin[p] = pair_margin[p]
             old_travel[p] = pair_travel[p]
+            old_travel_end[p] = pair_travel_end[p]
+            old_stale[p] = pair_stale[p]
             new_slot[p] = -1
             next_pair[p] = wp.atomic_exch(first_pair, pairs[p][0], k)
 
@@ -282,13 +322,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
         self_contact: wp.array(dtype=int),
         star_shaped: wp.array(dtype=int),  # bodies that cannot touch themselves as they are now
         edge_size: wp.array(dtype=real),
+        closed: wp.array(dtype=int),
         body_move: wp.array(dtype=vec),
         body_spread: wp.array(dtype=real),
         old_second: wp.array(dtype=int),
         old_margin: wp.array(dtype=real),
         old_travel: wp.array(dtype=real),
+        old_travel_end: wp.array(dtype=real),
+        old_stale: wp.array(dtype=int),
         first_pair: wp.array(dtype=int),
         next_pair: wp.array(dtype=int),
+        world: wp.array(dtype=int),
+        world_stale: wp.array(dtype=int),
+        world_some_stale: wp.array(dtype=int),
         new_slot: wp.array(dtype=int),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
@@ -296,40 +342,59 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_travel: wp.array(dtype=real),
         pair_travel_end: wp.array(dtype=real),
         pair_stale: wp.array(dtype=int),
+        own_pair: wp.array(dtype=int),
         overflow: wp.array(dtype=int),
     ):
         """Pairs of bodies with overlapping boxes, each once; pairs of rigid bodies belong to `contact/rigid`.
+
+        Worlds that are not stale keep their pairs as they are.
 
         Boxes only choose the pairs: what a pair's list says of its features holds until its own margin is used up.
         """
         a = wp.tid()
         begin = a // bodies_per_world * bodies_per_world
         if a - begin < soft_bodies:
+            anew = world_stale[at(world[a])] != 0
+            if anew:
+                world_some_stale[at(world[a])] = 0  # all of its pairs are judged here
             for b in range(a, begin + bodies_per_world):
-                wanted = self_contact[a] != 0 and star_shaped[a] == 0
-                if b > a:
-                    wanted = not apart(a, b, body_low, body_high)
-                    for s in range(excluded_start[a], excluded_start[a + 1]):
-                        if excluded[s] == b:
-                            wanted = False
+                old = first_pair[a]
+                while old >= 0 and old_second[at(old)] != b:
+                    old = next_pair[at(old)]
+                wanted = old >= 0
+                if anew:
+                    wanted = self_contact[a] != 0 and star_shaped[a] == 0
+                    if b > a:
+                        wanted = not apart(a, b, body_low, body_high)
+                        for s in range(excluded_start[a], excluded_start[a + 1]):
+                            if excluded[s] == b:
+                                wanted = False
+                if a == b:
+                    own_pair[a] = -1
                 if wanted:
                     slot = wp.atomic_add(pair_count, 0, 1)
                     if slot < pairs.shape[0]:
-                        step = approach(body_move, body_spread, a, b)
-                        old = first_pair[a]
-                        while old >= 0 and old_second[at(old)] != b:
-                            old = next_pair[at(old)]
                         pairs[slot] = wp.vec2i(a, b)
-                        pair_travel[slot] = real(0.0)
-                        pair_margin[slot] = fit_margin(step, wp.min(edge_size[a], edge_size[b]))
-                        pair_stale[slot] = STALE
-                        if old >= 0:
-                            if old_travel[at(old)] + real(1.1) * step <= old_margin[at(old)]:
-                                pair_travel[slot] = old_travel[at(old)]
-                                pair_margin[slot] = old_margin[at(old)]
-                                pair_stale[slot] = 0
-                                new_slot[at(old)] = slot
-                        pair_travel_end[slot] = pair_travel[slot] + real(1.1) * step
+                        if a == b:
+                            own_pair[a] = slot
+                        if not anew:
+                            pair_travel[slot] = old_travel[at(old)]
+                            pair_travel_end[slot] = old_travel_end[at(old)]
+                            pair_margin[slot] = old_margin[at(old)]
+                            pair_stale[slot] = old_stale[at(old)]
+                            new_slot[at(old)] = slot
+                        else:
+                            step = approach(body_move, body_spread, a, b)
+                            pair_travel[slot] = real(0.0)
+                            pair_margin[slot] = fit_margin(step, a, b, edge_size, closed)
+                            pair_stale[slot] = STALE
+                            if old >= 0:
+                                if old_travel[at(old)] + real(1.1) * step <= old_margin[at(old)]:
+                                    pair_travel[slot] = old_travel[at(old)]
+                                    pair_margin[slot] = old_margin[at(old)]
+                                    pair_stale[slot] = 0
+                                    new_slot[at(old)] = slot
+                            pair_travel_end[slot] = pair_travel[slot] + real(1.1) * step
                     else:
                         overflow[0] = 1
                         wp.atomic_max(overflow, PAIRS, slot + 1)

@@ -10,7 +10,7 @@ from typing import Any, no_type_check
 
 import warp as wp
 
-from turgor.contact.features.launch import CANDIDATES, FeatureLauncher
+from turgor.contact.features.launch import CANDIDATES, FeatureLauncher, started_with
 from turgor.contact.geometry import closest_fast
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
@@ -32,7 +32,7 @@ class Candidates:
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         self.numbers, self.kernels = model.numbers, kernels(model.numbers)
         self.candidate_count, self.kept_count = launch.zeros(1, wp.int32), launch.zeros(1, wp.int32)
-        self.capacity = 4 * surfaces.point_count + 1024
+        self.capacity = started_with(4, surfaces.point_count)
         self.launch = launch.extended(self)
         self.allocate()
 
@@ -74,19 +74,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
     if dim == 2:
 
         @wp.func
-        def flat(v: vec) -> wp.vec3f:
-            return wp.vec3f(float(v[0]), float(v[1]), 0.0)
-
-        @wp.func
         def face_distance(p: vec, f: face, points: wp.array(dtype=vec)) -> real:
             _t, gap = near.point_segment(p, points[at(f[0])], points[at(f[1])])
             return wp.length(gap)
 
     else:
-
-        @wp.func
-        def flat(v: vec) -> wp.vec3f:
-            return wp.vec3f(float(v[0]), float(v[1]), float(v[2]))
 
         @wp.func
         def face_distance(p: vec, f: face, points: wp.array(dtype=vec)) -> real:
@@ -159,6 +151,5 @@ def kernels(n: Numbers) -> SimpleNamespace:
             warm_force[at(c)] = kept_warm_force[at(c)]
 
     return SimpleNamespace(
-        CandidateList=CandidateList, set_aside=set_aside, put_back=put_back, face_distance=face_distance, add=add,
-        flat=flat,
-    )  # fmt: skip
+        CandidateList=CandidateList, set_aside=set_aside, put_back=put_back, face_distance=face_distance, add=add
+    )

@@ -11,13 +11,17 @@ import warp as wp
 
 from turgor.contact.features.launch import FeatureLauncher, Flags
 from turgor.contact.features.search.body_pairs import BodyPairs
-from turgor.contact.features.search.bvh import FaceTree
 from turgor.contact.features.search.candidates import Candidates
 from turgor.contact.features.search.motion import BodyMotion
+from turgor.contact.features.search.patches import Patches
+from turgor.contact.features.search.patches import kernels as patch_kernels
 from turgor.contact.features.search.self_lists import SelfLists
 from turgor.contact.features.search.slabs import Slabs
 from turgor.contact.features.search.star_shaped import StarShaped
+from turgor.contact.features.search.tree_lists import TreeLists
+from turgor.contact.features.search.watch import Watch
 from turgor.model.model import Model
+from turgor.model.scratch import Scratch
 from turgor.model.surfaces import Surfaces
 
 __all__ = ["Lists"]
@@ -28,20 +32,24 @@ class Lists:
 
     PARTS: dict[str, Any] = {
         "flags": Flags, "star_shaped": StarShaped, "candidates": Candidates, "pairs": BodyPairs,
-        "self_lists": SelfLists,
+        "self_lists": SelfLists, "watch": Watch,
     }  # fmt: skip
     SAVED = tuple(f"{part}.{name}" for part, owner in PARTS.items() for name in owner.SAVED)
 
-    def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
-        self.flags = Flags(launch)
+    def __init__(self, model: Model, scratch: Scratch, surfaces: Surfaces, launch: FeatureLauncher) -> None:
+        self.flags = Flags(model.worlds, surfaces.bodies * model.worlds, launch)
         self.motion = BodyMotion(model, surfaces, launch.extended(self.flags))
         self.star_shaped = StarShaped(model, surfaces, self.motion.launch)
         self.candidates = Candidates(model, surfaces, self.star_shaped.launch)
         self.pairs = BodyPairs(model, surfaces, self.candidates.launch)
-        self.slabs = Slabs(model, self.pairs.launch, self.pairs.capacity)
-        self.tree = FaceTree(model, surfaces, self.slabs.launch)
-        self.self_lists = SelfLists(model, surfaces, self.tree.launch)
-        self.launch = self.self_lists.launch  # knows all of them
+        self.slabs = Slabs(model, surfaces, self.pairs.launch, self.pairs.capacity)
+        self.patches = Patches(model, surfaces)
+        known = self.slabs.launch.extended(self.patches)
+        known = known.extended({"mesh": known.struct(patch_kernels(model.numbers).Mesh)})
+        self.tree = TreeLists(model, self.patches, known)
+        self.self_lists = SelfLists(model, surfaces, self.patches, self.tree.launch)
+        self.watch = Watch(model, scratch, surfaces, self.self_lists.launch)
+        self.launch = self.watch.launch  # knows all of them
 
     def allocate(self) -> None:
         """Lists of the present capacities."""
@@ -54,6 +62,7 @@ class Lists:
         self.flags.forget()
         self.pairs.forget()
         self.candidates.forget()
+        self.watch.forget()
 
     # in each substep ------------------------------------------------------------------------------------------------
 
@@ -65,9 +74,10 @@ class Lists:
         wp.capture_if(self.flags.recheck, on_true=self.recheck_self)
 
     def mark_star_shaped(self) -> None:
-        """Which bodies cannot touch themselves."""
+        """Which of the bodies in doubt cannot touch themselves."""
         self.star_shaped.mark()
         self.flags.shape_doubt.zero_()
+        self.flags.body_doubt.zero_()
 
     def recheck_self(self) -> None:
         """Whether a body whose margin with itself seems used up needs a new list."""
@@ -80,26 +90,33 @@ class Lists:
         self.mark_star_shaped()
         self.pairs.search()
         self.candidates.keep(self.pairs.new_slot)
+        wp.capture_if(self.flags.some_stale, on_true=self.renew)  # other worlds may only need this
         self.collect()
         self.flags.all_stale.zero_()
+        self.flags.world_stale.zero_()
 
     def search_stale(self) -> None:
         """Pairs of features of those pairs of bodies that have used up their margin, if any."""
-        wp.capture_if(self.flags.some_stale, on_true=self.renew)
+        wp.capture_if(self.flags.some_stale, on_true=self.renew_and_collect)
 
     def renew(self) -> None:
-        """New lists for pairs that are stale or soon will be."""
+        """New margins for pairs that are stale or soon will be, whose candidates are dropped."""
         self.pairs.renew()
         self.candidates.keep(self.pairs.new_slot)
+
+    def renew_and_collect(self) -> None:
+        """New lists for pairs that are stale or soon will be."""
+        self.renew()
         self.collect()
 
     def collect(self) -> None:
-        """Candidates of all stale pairs: by comparing short lists, by a BVH over the faces, or by patches."""
+        """Candidates of all stale pairs: by comparing short lists, or by the trees over patches."""
         self.slabs.collect()
         wp.capture_if(self.flags.needs_tree, on_true=self.collect_by_tree)
         wp.capture_if(self.flags.needs_self, on_true=self.collect_self)
         self.pairs.pair_stale.zero_()
         self.flags.some_stale.zero_()
+        self.flags.world_some_stale.zero_()
 
     def collect_by_tree(self) -> None:
         """Candidates of pairs with much between them."""

@@ -13,25 +13,32 @@ from turgor.model.surfaces import Surfaces
 
 __all__ = ["BodyMotion", "kernels"]
 
+SAMPLES = 256  # points of which the mean displacement is taken
+
 
 class BodyMotion:
     """Of each contact body, in this substep."""
 
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         self.kernels, self.bodies = kernels(model.numbers), surfaces.bodies * model.worlds
+        self.chunks, self.block, self.rigid = model.chunks, model.block_size, model.rigids.total
         self.body_move = launch.zeros(self.bodies, model.numbers.vec)  # m
         self.body_spread = launch.zeros(self.bodies, model.numbers.real)  # m
         self.launch = launch.extended(self)
 
     def measure(self) -> None:
         """From the displacements that forces and impulses ask for."""
-        self.launch.tiles(self.kernels.measure_motion, self.bodies)
+        self.body_spread.zero_()
+        if self.chunks:
+            self.launch.blocks(self.kernels.measure_soft, self.chunks, self.block)
+        if self.rigid:
+            self.launch(self.kernels.measure_rigid, self.bodies)
 
 
 @functools.cache
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """measure_motion, and the function approach."""
+    """measure_soft, measure_rigid, and the function approach."""
     real, vec, spin_type, dim = n.real, n.vec, n.spin, n.dim
 
     if dim == 2:
@@ -47,11 +54,40 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return wp.length(spin)
 
     @n.kernel(__name__)
-    def measure_motion(
+    def measure_soft(
+        soft_chunk_start: wp.array(dtype=int),
+        point_body: wp.array(dtype=int),
         point_start: wp.array(dtype=int),
         point_end: wp.array(dtype=int),
-        rigid_index: wp.array(dtype=int),
         move: wp.array(dtype=vec),  # of the soft points in this substep
+        body_move_out: wp.array(dtype=vec),
+        body_spread_out: wp.array(dtype=real),
+    ):
+        """Of a run of points of a soft body per block, which is the whole body on the CPU.
+
+        The mean is that of a sample of a large body's points: the largest movement is relative to it, whatever it is.
+        """
+        chunk, lane = wp.tid()
+        c = at(point_body[at(soft_chunk_start[chunk])])
+        count = point_end[c] - point_start[c]
+        step = (count + SAMPLES - 1) // SAMPLES
+        total = vec()
+        for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
+            total += move[at(i)]
+        summed = wp.tile_sum(wp.tile(total, preserve_type=True))
+        mean = summed[0] / real((count + step - 1) // step)
+        most = real(0.0)
+        for i in range(soft_chunk_start[chunk] + lane, soft_chunk_start[chunk + 1], wp.block_dim()):
+            d = move[at(i)] - mean
+            most = wp.max(most, wp.dot(d, d))
+        largest = wp.tile_max(wp.tile(most))
+        if lane == 0:
+            body_move_out[c] = mean
+            wp.atomic_max(body_spread_out, c, wp.sqrt(largest[0]))
+
+    @n.kernel(__name__)
+    def measure_rigid(
+        rigid_index: wp.array(dtype=int),
         dt: wp.array(dtype=real),
         rigid_v: wp.array(dtype=vec),
         rigid_spin: wp.array(dtype=spin_type),
@@ -61,31 +97,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_move_out: wp.array(dtype=vec),
         body_spread_out: wp.array(dtype=real),
     ):
-        """Of one contact body per block."""
-        c, lane = wp.tid()
+        """Of rigid bodies."""
+        c = wp.tid()
         r = rigid_index[c]
         if r >= 0:
-            if lane == 0:
-                body_move_out[c] = dt[0] * rigid_v[r] + rigid_push_move[r]
-                body_spread_out[c] = (dt[0] * spin_speed(rigid_spin[r]) + spin_speed(rigid_push_turn[r])) * rigid_size[
-                    r
-                ]
-        else:
-            first = point_start[c]
-            last = point_end[c]
-            total = vec()
-            for i in range(first + lane, last, wp.block_dim()):
-                total += move[at(i)]
-            summed = wp.tile_sum(wp.tile(total, preserve_type=True))
-            mean = summed[0] / real(last - first)
-            most = real(0.0)
-            for i in range(first + lane, last, wp.block_dim()):
-                d = move[at(i)] - mean
-                most = wp.max(most, wp.dot(d, d))
-            largest = wp.tile_max(wp.tile(most))
-            if lane == 0:
-                body_move_out[c] = mean
-                body_spread_out[c] = wp.sqrt(largest[0])
+            body_move_out[c] = dt[0] * rigid_v[r] + rigid_push_move[r]
+            turn = dt[0] * spin_speed(rigid_spin[r]) + spin_speed(rigid_push_turn[r])
+            body_spread_out[c] = turn * rigid_size[r]
 
     @wp.func
     def approach(body_move: wp.array(dtype=vec), body_spread: wp.array(dtype=real), a: int, b: int) -> real:
@@ -94,4 +112,4 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return real(2.0) * body_spread[a]
         return wp.length(body_move[a] - body_move[b]) + body_spread[a] + body_spread[b]
 
-    return SimpleNamespace(measure_motion=measure_motion, approach=approach)
+    return SimpleNamespace(measure_soft=measure_soft, measure_rigid=measure_rigid, approach=approach)

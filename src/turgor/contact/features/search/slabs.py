@@ -2,7 +2,7 @@
 
 Along the direction from one body to the other, only what lies in the slab between the first body's end and the second's
 beginning can be near the other body: a handful of points for round ones. Their edges and faces are listed per pair, and
-compared all with all by their boxes. Pairs with longer lists are left to the BVH (`bvh.py`).
+compared all with all by their boxes. Pairs with longer lists are left to the trees (`tree_lists.py`).
 """
 
 import functools
@@ -19,6 +19,7 @@ from turgor.contact.geometry import closest_fast
 from turgor.contact.geometry.advancement import EDGE_EDGE, VERTEX_FACE
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
+from turgor.model.surfaces import Surfaces
 
 __all__ = ["Slabs", "kernels"]
 
@@ -28,10 +29,11 @@ LENGTH = 128  # of a list; a pair has six: points, faces and edges of either bod
 class Slabs:
     """Per pair of bodies: direction and ends of the slab, what lies in it, and whether that is too much."""
 
-    def __init__(self, model: Model, launch: FeatureLauncher, pairs: int) -> None:
+    def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher, pairs: int) -> None:
         self.numbers, self.kernels = model.numbers, kernels(model.numbers, launch.parallel)
         # m: boxes of the second body's edges, for one pair after another (CPU)
         self.slab_edge_low, self.slab_edge_high = (launch.zeros(LENGTH, model.numbers.vec) for _ in range(2))
+        self.in_tree = launch.zeros(surfaces.bodies * model.worlds, wp.int32)  # bodies whose boxes are needed
         self.launch = launch.extended(self)
         self.allocate(pairs)
 
@@ -47,6 +49,7 @@ class Slabs:
     def collect(self) -> None:
         """Candidates of stale pairs that have little in their slabs; the others are marked."""
         self.slab_counts.zero_()
+        self.in_tree.zero_()
         self.launch.tiles(self.kernels.bound_slabs, self.pair_capacity)
         self.launch.tiles(self.kernels.fill_slabs, self.pair_capacity)
         self.launch.walk(self.kernels.choose_search)
@@ -165,6 +168,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         pair_list: PairList,
         slab_counts: wp.array(dtype=int),
         by_tree: wp.array(dtype=int),
+        in_tree: wp.array(dtype=int),
         needs_tree: wp.array(dtype=int),
         needs_self: wp.array(dtype=int),
         stride: int,
@@ -180,6 +184,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         wanted = 1
                 if wanted != 0:
                     needs_tree[0] = 1
+                    in_tree[at(pair_list.pairs[p][0])] = 1
+                    in_tree[at(pair_list.pairs[p][1])] = 1
             by_tree[p] = wanted
 
     @n.kernel(variant)

@@ -17,6 +17,7 @@ from turgor.model.surfaces import Surfaces
 
 __all__ = ["StarShaped", "kernels"]
 
+SAMPLES = 256  # points of which the middle of a body is taken
 SLANT = 0.2  # least cosine between a face's normal and the direction from the centre: what is steeper may fold soon
 
 
@@ -27,23 +28,24 @@ class StarShaped:
 
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         self.kernels, self.bodies = kernels(model.numbers), surfaces.bodies * model.worlds
+        self.face_count = len(surfaces.faces)
         self.star_shaped = launch.zeros(self.bodies, wp.int32)
+        self.hidden_faces = launch.zeros(self.bodies, wp.int32)  # faces that the centre does not see
+        self.centre = launch.zeros(self.bodies, model.numbers.vec)  # m
         self.deformed = launch.zeros(self.bodies, model.numbers.real)  # m: largest movement of a point within the body
         self.launch = launch.extended(self)
 
     def mark(self) -> None:
-        """Test all bodies again."""
-        self.launch.tiles(self.kernels.mark_star_shaped, self.bodies)
-
-    def look(self) -> None:
-        """Set `may_self_touch` if any body could touch itself."""
-        self.launch(self.kernels.look, self.bodies)
+        """Test the bodies in doubt again: each face by a thread of its own, as bodies may be large."""
+        self.launch.tiles(self.kernels.find_centres, self.bodies)
+        self.launch(self.kernels.test_faces, self.face_count)
+        self.launch(self.kernels.mark_star_shaped, self.bodies)
 
 
 @functools.cache
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """mark_star_shaped, look."""
+    """In the order of a test."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
 
     if dim == 2:
@@ -61,50 +63,68 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return wp.cross(points[at(f[1])] - a, points[at(f[2])] - a)
 
     @n.kernel(__name__)
-    def mark_star_shaped(
+    def find_centres(
         points: wp.array(dtype=vec),
-        faces: wp.array(dtype=face),
-        face_start: wp.array(dtype=int),
         point_start: wp.array(dtype=int),
         point_end: wp.array(dtype=int),
-        closed: wp.array(dtype=int),
+        body_doubt: wp.array(dtype=int),
         self_contact: wp.array(dtype=int),
-        star_shaped: wp.array(dtype=int),
-        deformed: wp.array(dtype=real),
-        all_stale: wp.array(dtype=int),
+        closed: wp.array(dtype=int),
+        centre: wp.array(dtype=vec),
+        hidden_faces: wp.array(dtype=int),
     ):
-        """A body that was star-shaped and no longer is makes the lists stale."""
+        """A point about in the middle of each body, from a sample of its points; any one would do."""
         c, lane = wp.tid()
-        if lane == 0:
-            deformed[c] = real(0.0)
-        if self_contact[c] != 0:
+        if body_doubt[c] != 0 and self_contact[c] != 0:
+            count = point_end[c] - point_start[c]
+            step = (count + SAMPLES - 1) // SAMPLES
             total = vec()
-            for i in range(point_start[c] + lane, point_end[c], wp.block_dim()):
+            for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
                 total += points[at(i)]
             summed = wp.tile_sum(wp.tile(total, preserve_type=True))
-            centre = summed[0] / real(point_end[c] - point_start[c])
-            least = real(1.0)
-            if closed[c] == 0:
-                least = real(-1.0)
-            else:
-                for k in range(face_start[c] + lane, face_start[c + 1], wp.block_dim()):
-                    f = faces[at(k)]
-                    normal = outwards(f, points)
-                    arm = points[at(f[0])] - centre
-                    slant = wp.dot(normal, arm)
-                    size = wp.length(normal) * wp.length(arm)
-                    if not (slant >= real(SLANT) * size):
-                        least = real(-1.0)
-            worst = wp.tile_min(wp.tile(least))
             if lane == 0:
-                if star_shaped[c] != 0 and not (worst[0] > real(0.0)):
-                    all_stale[0] = 1
-                star_shaped[c] = wp.where(worst[0] > real(0.0), 1, 0)
+                centre[c] = summed[0] / real((count + step - 1) // step)
+                hidden_faces[c] = 1 - closed[c]
 
     @n.kernel(__name__)
-    def look(self_contact: wp.array(dtype=int), star_shaped: wp.array(dtype=int), may_self_touch: wp.array(dtype=int)):
-        c = wp.tid()
-        if self_contact[c] != 0 and star_shaped[c] == 0:
-            may_self_touch[0] = 1
+    def test_faces(
+        points: wp.array(dtype=vec),
+        faces: wp.array(dtype=face),
+        face_body: wp.array(dtype=int),
+        body_doubt: wp.array(dtype=int),
+        self_contact: wp.array(dtype=int),
+        centre: wp.array(dtype=vec),
+        hidden_faces: wp.array(dtype=int),
+    ):
+        """Whether the centre sees a face, and not at a grazing angle."""
+        k = at(wp.tid())
+        c = at(face_body[k])
+        if body_doubt[c] != 0 and self_contact[c] != 0 and hidden_faces[c] == 0:
+            f = faces[k]
+            normal = outwards(f, points)
+            arm = points[at(f[0])] - centre[c]
+            if not (wp.dot(normal, arm) >= real(SLANT) * wp.length(normal) * wp.length(arm)):
+                hidden_faces[c] = 1
 
-    return SimpleNamespace(mark_star_shaped=mark_star_shaped, look=look)
+    @n.kernel(__name__)
+    def mark_star_shaped(
+        self_contact: wp.array(dtype=int),
+        hidden_faces: wp.array(dtype=int),
+        star_shaped: wp.array(dtype=int),
+        deformed: wp.array(dtype=real),
+        body_doubt: wp.array(dtype=int),
+        world: wp.array(dtype=int),
+        all_stale: wp.array(dtype=int),
+        world_stale: wp.array(dtype=int),
+    ):
+        """A body that was star-shaped and no longer is makes the lists stale."""
+        c = at(wp.tid())
+        if body_doubt[c] != 0:
+            deformed[c] = real(0.0)
+            if self_contact[c] != 0:
+                if star_shaped[c] != 0 and hidden_faces[c] != 0:
+                    all_stale[0] = 1
+                    world_stale[at(world[c])] = 1
+                star_shaped[c] = 1 - hidden_faces[c]
+
+    return SimpleNamespace(find_centres=find_centres, test_faces=test_faces, mark_star_shaped=mark_star_shaped)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import warp as wp
 
 from turgor.contact import materials
-from turgor.contact.features.launch import CONSTRAINTS, FeatureLauncher
+from turgor.contact.features.launch import CONSTRAINTS, FeatureLauncher, started_with
 from turgor.contact.features.search.candidates import URGENT
 from turgor.contact.features.solve import sides
 from turgor.contact.geometry import ownership
@@ -42,7 +42,7 @@ class ContactConstraints:
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         self.numbers, self.kernels = model.numbers, kernels(model.numbers, launch.parallel)
         self.count = launch.zeros(1, wp.int32)
-        self.capacity = surfaces.point_count + 1024
+        self.capacity = started_with(1, surfaces.point_count)
         self.surface = launch.struct(self.kernels.Faces)
         self.launch = launch.extended(self)
         self.allocate()

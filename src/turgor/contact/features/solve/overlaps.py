@@ -316,7 +316,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         exit_direction: wp.array(dtype=vec),
         exit_speed: wp.array(dtype=real),
         separated: wp.array(dtype=int),
+        world: wp.array(dtype=int),
         all_stale: wp.array(dtype=int),
+        world_stale: wp.array(dtype=int),
     ):
         """One thread, as bodies may be in several overlaps: the speed along the way out, or its end."""
         remaining = int(0)  # noqa: RUF046, UP018
@@ -355,6 +357,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             else:  # their features are looked for
                 separated[t] = 0
                 all_stale[0] = 1
+                world_stale[at(world[a])] = 1
         overlap_count[0] = remaining
 
     return SimpleNamespace(

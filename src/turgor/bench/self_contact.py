@@ -1,0 +1,98 @@
+"""What self-contact costs a body that does not touch itself: the ratio of frames with and without it, in one run."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import warp as wp
+
+from turgor import shapes
+from turgor.bench.measure import devices, surface_scene
+from turgor.scene import Scene
+from turgor.shapes.shape import Shape
+from turgor.simulation.simulation import Simulation
+
+__all__ = ["body_scene", "list_work", "self_contact"]
+
+SIZES = {"cpu": (1_000, 10_000, 100_000), "cuda:0": (1_000, 10_000, 100_000, 600_000)}
+SUBSTEPS = 30  # per frame, automatic ones
+VERTEX_SUBSTEPS = 8e6  # that a measurement takes, at least six frames
+LANDING = 2.0  # m/s
+
+
+def torus(vertices: int) -> Shape:
+    """A ring of about so many vertices, edges about as long along it as around it."""
+    stacks = max(6, round(math.sqrt(vertices / 2.5)))
+    return shapes.torus(radius=0.4, tube=0.15, stacks=stacks, slices=round(vertices / stacks))
+
+
+def ball(vertices: int) -> Shape:
+    """The icosphere whose number of vertices is nearest."""
+    return shapes.icosphere(radius=0.4, subdivisions=round(math.log(vertices / 10.0, 4.0)))
+
+
+def body_scene(shape: Shape, *, self_contact: bool, landing: bool) -> Scene:
+    """One body that flies, or that hits the floor at once."""
+    scene = surface_scene(shape)
+    lowest = -float(shape.vertices[:, 2].min())
+    at = (0.0, 0.0, lowest + (1e-3 if landing else 1.0))
+    velocity = (0.0, 0.0, -LANDING if landing else 0.0)
+    for name, value in (("at", at), ("velocity", velocity), ("self_contact", self_contact)):
+        scene.set(f"ball.{name}", value)
+    return scene
+
+
+def list_work(sim: Simulation) -> dict[str, int]:
+    """What contact of one body with itself has done so far, counted on the device.
+
+    rechecks and renewals of its list, patches compared for these, candidates now, substeps that went through contact.
+    """
+    assert sim.engine.split is not None
+    method: Any = sim.engine.split.method
+    rechecks, renewals, compared = method.lists.self_lists.list_work.numpy().tolist()
+    return {
+        "rechecks": rechecks, "renewals": renewals, "compared": compared,
+        "candidates": int(method.lists.candidates.candidate_count.numpy()[0]),
+        "contact_substeps": int(method.lists.watch.contact_substeps.numpy()[0]),
+    }  # fmt: skip
+
+
+def self_contact() -> dict[str, Any]:
+    """Time per substep without and with self-contact, and their ratio, of a ball and a ring that touch the floor only."""
+    results: dict[str, Any] = {}
+    for device in devices():
+        for maker in (ball, torus):
+            for landing in (False, True):
+                key = f"{device}, {maker.__name__} {'landing' if landing else 'flying'}"
+                results[key] = [_row(maker(size), device, landing=landing) for size in SIZES[device]]
+    return results
+
+
+def _row(shape: Shape, device: str, *, landing: bool) -> dict[str, float]:
+    planner = Simulation(body_scene(shape, self_contact=False, landing=landing), device=device, fps=6000.0)
+    planner.step()
+    fps = 1.0 / (SUBSTEPS * float(planner.engine.scratch.step_bound.numpy().min()))
+    sims = [
+        Simulation(body_scene(shape, self_contact=own, landing=landing), device=device, fps=fps)
+        for own in (False, True)
+    ]
+    seconds, substeps = [0.0, 0.0], [0, 0]
+    for sim in sims:
+        sim.step()
+    for _ in range(max(6, round(VERTEX_SUBSTEPS / (SUBSTEPS * len(shape.vertices))))):
+        for index, sim in enumerate(sims):
+            wp.synchronize_device(device)
+            begin = time.perf_counter()
+            sim.step()
+            wp.synchronize_device(device)
+            seconds[index] += time.perf_counter() - begin
+            substeps[index] += sim.substeps
+    without, own = (1e6 * total / count for total, count in zip(seconds, substeps, strict=True))
+    work = list_work(sims[1])
+    return {
+        "vertices": sims[0].vertices, "substeps": substeps[1], "us_without": without, "us_with": own,
+        "ratio": own / without, "rechecks": work["rechecks"], "renewals": work["renewals"],
+        "contact_substeps": work["contact_substeps"],
+    }  # fmt: skip

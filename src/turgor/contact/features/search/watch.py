@@ -1,0 +1,300 @@
+"""A lone body that cannot touch itself in this substep skips contact; here it is watched when that may change.
+
+A scene of one soft body needs contact only while parts of it are near each other. A star-shaped body needs none
+(`star_shaped.py`). Others need none while their list holds and all of its candidates sleep: that is for a known travel
+(`body_pairs.py`). While a body is watched, its travel is twice the largest displacement of a point, less the mean one,
+since it was left alone; some of what it may travel is kept in reserve, for the substep to come and for a wall in it
+that stops the body. Each world decides for itself.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+from turgor.contact.features.launch import FeatureLauncher
+from turgor.contact.features.search.candidates import FAR
+from turgor.contact.geometry import ownership
+from turgor.contact.geometry.advancement import VERTEX_FACE
+from turgor.kernel.numbers import Numbers, at
+from turgor.model.model import Model
+from turgor.model.scratch import Scratch
+from turgor.model.surfaces import Surfaces
+
+__all__ = ["Watch", "kernels"]
+
+NEW = 2  # in `watched`: since this substep
+RESERVE = 1.5  # substeps that are kept in reserve
+CALM = 2.0  # substeps, with the reserve, that must be left for a body to be left alone
+SAMPLES = 256  # points of which the mean displacement is taken
+
+
+class Watch:
+    """Per lone soft body, which is the same as per world: whether it is watched, and how far it may still travel."""
+
+    SAVED = ("watched", "watch_seen", "watch_left", "watch_travel", "last_move")
+
+    def __init__(self, model: Model, scratch: Scratch, surfaces: Surfaces, launch: FeatureLauncher) -> None:
+        n, zeros = model.numbers, launch.zeros
+        self.scratch = scratch
+        self.alone = surfaces.bodies == 1
+        self.kernels = kernels(n)
+        self.chunks, self.block = model.chunks, model.block_size
+        self.bodies, self.vertices = (model.worlds, surfaces.first_rigid) if self.alone else (0, 0)
+        self.watched = zeros(self.bodies, wp.int32)
+        self.watch_seen = zeros(self.vertices, n.vec)  # m: positions since when it is watched
+        self.watch_left = zeros(self.bodies, n.real)  # m: travel
+        self.watch_travel = zeros(self.bodies, n.real)  # m: at the end of the last substep
+        self.watch_move, self.last_move = (
+            zeros(self.bodies, n.vec),
+            zeros(self.bodies, n.vec),
+        )  # m: mean, then and before
+        self.moved = zeros(self.bodies, n.real)  # m²: largest displacement
+        self.least_wake = zeros(self.bodies, n.real)  # m: travel at which the first candidate wakes
+        self.next_wake = zeros(self.bodies, n.real)  # m: the same, after another look at those that wake soon
+        self.contact_substeps = zeros(1, wp.int32)  # so far, of all worlds
+        self.launch = launch.extended(self)
+
+    def forget(self) -> None:
+        """Positions were set from outside."""
+        self.watched.zero_()
+
+    def look(self) -> None:
+        """Which lone bodies need contact in the next substep."""
+        self.scratch.may_self_touch.zero_()
+        self.scratch.any_watched.zero_()
+        self.launch(self.kernels.look, self.bodies)
+
+    def watch(self) -> None:
+        """After a substep without contact: whether the next needs it."""
+        self.launch.blocks(self.kernels.measure_watched, self.chunks, self.block)
+        self.launch(self.kernels.judge_watched, self.bodies)
+
+    def calm(self) -> None:
+        """After a substep with contact: whether the next needs none."""
+        self.scratch.may_self_touch.zero_()
+        self.least_wake.fill_(FAR)
+        self.next_wake.fill_(FAR)
+        self.launch.walk(self.kernels.find_least_wake)
+        self.launch.walk(self.kernels.refresh)
+        self.launch(self.kernels.calm, self.bodies)
+        self.launch(self.kernels.see, self.vertices)
+
+
+@functools.cache
+@no_type_check
+def kernels(n: Numbers) -> SimpleNamespace:
+    """look before substeps; measure_watched and judge_watched, or find_least_wake ... see, after each."""
+    real, vec, dim, face = n.real, n.vec, n.dim, n.face
+    owner = ownership.kernels(n)
+    closest_to_face, closest_of_edges, corners = owner.closest_to_face, owner.closest_of_edges, owner.corners
+
+    @wp.func
+    def reserve(step: real, move: vec) -> real:
+        """Travel (m) that a substep may need: as much as the last, and what a wall that stops the body adds."""
+        return real(RESERVE) * step + real(2.0) * wp.length(move)
+
+    @n.kernel(__name__)
+    def look(
+        star_shaped: wp.array(dtype=int),
+        watched: wp.array(dtype=int),
+        ends_fused: wp.array(dtype=int),
+        may_self_touch: wp.array(dtype=int),
+        any_watched: wp.array(dtype=int),
+    ):
+        c = wp.tid()
+        if star_shaped[c] != 0:
+            watched[c] = 0
+        if watched[c] != 0:
+            any_watched[0] = 1
+        ends_fused[c] = wp.where(star_shaped[c] != 0 or watched[c] != 0, 1, 0)
+        if ends_fused[c] == 0:
+            may_self_touch[0] = 1
+
+    @n.kernel(__name__)
+    def measure_watched(
+        soft_chunk_start: wp.array(dtype=int),
+        soft_chunk_body: wp.array(dtype=int),
+        point_start: wp.array(dtype=int),
+        point_end: wp.array(dtype=int),
+        points: wp.array(dtype=vec),
+        watched: wp.array(dtype=int),
+        watch_seen: wp.array(dtype=vec),
+        watch_move: wp.array(dtype=vec),
+        moved: wp.array(dtype=real),
+    ):
+        """The largest displacement in a run of points of one body, per block."""
+        chunk, lane = wp.tid()
+        c = at(soft_chunk_body[chunk])
+        if watched[c] != 0:
+            count = point_end[c] - point_start[c]
+            step = (count + SAMPLES - 1) // SAMPLES
+            total = vec()
+            for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
+                total += points[at(i)] - watch_seen[at(i)]
+            summed = wp.tile_sum(wp.tile(total, preserve_type=True))
+            mean = summed[0] / real((count + step - 1) // step)
+            most = real(0.0)
+            for i in range(soft_chunk_start[chunk] + lane, soft_chunk_start[chunk + 1], wp.block_dim()):
+                most = wp.max(most, wp.length_sq(points[at(i)] - watch_seen[at(i)] - mean))
+            largest = wp.tile_max(wp.tile(most))
+            if lane == 0:
+                wp.atomic_max(moved, c, largest[0])
+                if soft_chunk_start[chunk] == point_start[c]:
+                    watch_move[c] = mean
+
+    @n.kernel(__name__)
+    def judge_watched(
+        own_pair: wp.array(dtype=int),
+        pair_travel: wp.array(dtype=real),
+        watched: wp.array(dtype=int),
+        watch_left: wp.array(dtype=real),
+        watch_travel: wp.array(dtype=real),
+        watch_move: wp.array(dtype=vec),
+        last_move: wp.array(dtype=vec),
+        moved: wp.array(dtype=real),
+        ends_fused: wp.array(dtype=int),
+        may_self_touch: wp.array(dtype=int),
+    ):
+        """A body that has used up what it may travel goes back to contact, and its list knows what it has travelled."""
+        c = wp.tid()
+        if watched[c] != 0:
+            travel = real(2.0) * wp.sqrt(moved[c])
+            step = wp.abs(travel - watch_travel[c])
+            ahead = reserve(step, watch_move[c] - last_move[c])
+            watch_travel[c] = travel
+            last_move[c] = watch_move[c]
+            moved[c] = real(0.0)
+            watched[c] = 1
+            if not (travel + ahead <= watch_left[c]):
+                watched[c] = 0
+                ends_fused[c] = 0
+                may_self_touch[0] = 1
+                pair = own_pair[c]
+                if pair >= 0:
+                    pair_travel[pair] = pair_travel[pair] + travel
+
+    @n.kernel(__name__)
+    def find_least_wake(
+        pairs: wp.array(dtype=wp.vec2i),
+        candidate_count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        wake_travel: wp.array(dtype=real),
+        least_wake: wp.array(dtype=real),
+        stride: int,
+    ):
+        """When the first candidate of each body wakes."""
+        for q in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
+            wp.atomic_min(least_wake, at(pairs[at(candidates[at(q)][0])][0]), wake_travel[at(q)])
+
+    @n.kernel(__name__)
+    def refresh(
+        points: wp.array(dtype=vec),
+        rest: wp.array(dtype=vec),
+        faces: wp.array(dtype=face),
+        edges: wp.array(dtype=wp.vec4i),
+        thickness: wp.array(dtype=real),
+        body_move: wp.array(dtype=vec),
+        body_spread: wp.array(dtype=real),
+        ends_fused: wp.array(dtype=int),
+        pairs: wp.array(dtype=wp.vec2i),
+        pair_travel: wp.array(dtype=real),
+        candidate_count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        wake_travel: wp.array(dtype=real),
+        least_wake: wp.array(dtype=real),
+        next_wake: wp.array(dtype=real),
+        stride: int,
+    ):
+        """Where nothing touches, candidates that would wake soon are measured again: most have not come closer."""
+        for t in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
+            q = at(t)
+            candidate = candidates[q]
+            pair = at(candidate[0])
+            c = at(pairs[pair][0])
+            if ends_fused[c] == 0 and least_wake[c] > pair_travel[pair]:
+                soon = real(2.0 * CALM) * reserve(real(2.0) * body_spread[c], body_move[c])
+                if wake_travel[q] - pair_travel[pair] < soon:
+                    first = wp.vec3i()
+                    second = wp.vec3i()
+                    w = vec()
+                    u = vec()
+                    gap = vec()
+                    if candidate[3] == VERTEX_FACE:
+                        i = at(candidate[1])
+                        f = faces[at(candidate[2])]
+                        u, gap = closest_to_face(points[i], f, points)
+                        w[0] = real(1.0)
+                        first = wp.vec3i(i, i, i)
+                        second = corners(f)
+                    else:
+                        first, second, w, u, gap = closest_of_edges(
+                            edges[at(candidate[1])], edges[at(candidate[2])], points
+                        )
+                    between = vec()
+                    for k in range(dim):
+                        between += w[k] * rest[at(first[k])] - u[k] * rest[at(second[k])]
+                    skin = wp.min(real(2.0) * thickness[c], real(0.5) * wp.length(between))
+                    wake_travel[q] = pair_travel[pair] + wp.length(gap) - skin
+                wp.atomic_min(next_wake, c, wake_travel[q])
+
+    @n.kernel(__name__)
+    def calm(
+        own_pair: wp.array(dtype=int),
+        pair_margin: wp.array(dtype=real),
+        pair_travel: wp.array(dtype=real),
+        body_move: wp.array(dtype=vec),
+        body_spread: wp.array(dtype=real),
+        least_wake: wp.array(dtype=real),
+        next_wake: wp.array(dtype=real),
+        watched: wp.array(dtype=int),
+        watch_left: wp.array(dtype=real),
+        watch_travel: wp.array(dtype=real),
+        last_move: wp.array(dtype=vec),
+        ends_fused: wp.array(dtype=int),
+        may_self_touch: wp.array(dtype=int),
+        any_watched: wp.array(dtype=int),
+        contact_substeps: wp.array(dtype=int),
+    ):
+        """A body that can travel on for some substeps without contact is left alone."""
+        c = wp.tid()
+        if ends_fused[c] == 0:
+            wp.atomic_add(contact_substeps, 0, 1)
+            left = real(FAR)
+            pair = own_pair[c]
+            if pair >= 0:
+                if least_wake[c] <= pair_travel[pair]:
+                    left = real(-1.0)
+                else:
+                    left = wp.min(pair_margin[pair], next_wake[c]) - pair_travel[pair]
+            ahead = reserve(real(2.0) * body_spread[c], body_move[c])
+            if left > real(CALM) * ahead:
+                watched[c] = NEW
+                watch_left[c] = left
+                watch_travel[c] = real(0.0)
+                last_move[c] = vec()
+                ends_fused[c] = 1
+                any_watched[0] = 1
+            else:
+                may_self_touch[0] = 1
+
+    @n.kernel(__name__)
+    def see(
+        soft_body: wp.array(dtype=int), points: wp.array(dtype=vec), watched: wp.array(dtype=int),
+        watch_seen: wp.array(dtype=vec),
+    ):  # fmt: skip
+        """Positions of the bodies that are left alone now."""
+        i = at(wp.tid())
+        if watched[at(soft_body[i])] == NEW:
+            watch_seen[i] = points[i]
+
+    return SimpleNamespace(
+        look=look,
+        measure_watched=measure_watched,
+        judge_watched=judge_watched,
+        find_least_wake=find_least_wake,
+        refresh=refresh,
+        calm=calm,
+        see=see,
+    )
