@@ -105,16 +105,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
         held: wp.array(dtype=int),
         made: wp.array(dtype=wp.float64),
         motion: wp.array(dtype=wp.float64),
-        moved: wp.array(dtype=wp.float64),
+        moving: wp.array(dtype=wp.float64),
         available: wp.array(dtype=wp.float64),
         status: wp.array(dtype=int),
     ):
-        """Mark the frame as failed if a body has run away; `moved` and `available` are for the message."""
+        """Mark the frame as failed if a body has run away; `moving` and `available` are for the message."""
         b = wp.tid()
         if unbalanced[b] != 0:
             there = energy_scale[b] + gas_can_do(nRT[b], ambient[b], volume[b], rest_volume[b], held[b])
             available[b] = wp.float64(there)
-            moved[b] = motion[b]
+            moving[b] = motion[b]
             much = motion[b] > wp.float64(LIMIT) * available[b] and made[b] > wp.float64(MADE) * motion[b]
             motion[b] = wp.float64(0.0)
             if much and status[0] == wp.static(FINE):

@@ -72,7 +72,7 @@ class Scratch:
 
         # energy out of nothing (forces/nonconservative.py): m³, Pa; J made, and in motion
         self.volume_before, self.excess_before = model.real_array([np.nan] * bodies), reals(bodies)
-        self.made, self.motion, self.moved, self.available = (
+        self.made, self.motion, self.moving, self.available = (
             wp.zeros(bodies, dtype=wp.float64, device=device) for _ in range(4)
         )
 

@@ -35,7 +35,7 @@ def failure_of(sim: Simulation) -> UnstableError:
     made = _made(sim, culprit)
     if status == RUNAWAY:
         scratch = sim.engine.scratch
-        moved, there = (float(array.numpy()[culprit]) for array in (scratch.moved, scratch.available))
+        moved, there = (float(array.numpy()[culprit]) for array in (scratch.moving, scratch.available))
         return UnstableError(f"{where} moves with {moved:.2g} J, where gas and scene hold {there:.2g} J: {made}")
     if made:
         return UnstableError(f"{where} diverged with solver {settings.solver!r}: {made}")
@@ -61,7 +61,7 @@ def _made(sim: Simulation, index: int) -> str:
     if not sim.model.may_run_away or index >= len(sim.model.bodies) * sim.worlds:
         return ""
     body = sim.model.bodies[index % len(sim.model.bodies)]
-    made, moved = (float(array.numpy()[index]) for array in (sim.engine.scratch.made, sim.engine.scratch.moved))
+    made, moved = (float(array.numpy()[index]) for array in (sim.engine.scratch.made, sim.engine.scratch.moving))
     if not isinstance(body, SoftBody) or not made > MADE * moved > 0.0:
         return ""
     laws = {"volume": "exact", "pressure_force": "gradient", "pressure_scaling": False}
