@@ -138,13 +138,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def plan_fixed(
         frame_time: wp.float64,
         count: int,
+        block: int,
+        substeps: wp.array(dtype=int),
         planned: wp.array(dtype=int),
         until_plan: wp.array(dtype=int),
         dt: wp.array(dtype=real),
     ):
-        """A fixed number of substeps."""
-        planned[0] = count
-        until_plan[0] = count
+        """A fixed number of substeps, in blocks."""
+        planned[0] = count - substeps[0]
+        until_plan[0] = wp.min(block, planned[0])
         dt[0] = real(frame_time / wp.float64(count))
 
     @n.kernel(__name__)

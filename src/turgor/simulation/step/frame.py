@@ -42,6 +42,7 @@ FloatArray = npt.NDArray[np.float64]
 # Warp records one graph at a time, and its tiles are not safe for several threads on the CPU (a crash, Warp 1.19): what
 # simulations in several threads launch there is done one after another.
 ONE_AT_A_TIME = threading.RLock()
+LOOK = 16  # substeps between two looks at a lone body's shape, where their number is fixed
 GROWTHS = 32  # times that contact buffers may grow in one frame
 
 log = logging.getLogger("turgor")
@@ -313,7 +314,8 @@ class Step:
     def plan(self) -> None:
         """The length of the next substeps: fixed, or from the stability bound at the present state."""
         if self.fixed is not None:
-            self.launch(self.k_plan.plan_fixed, 1, frame_time=self.frame_time, count=self.fixed)
+            block = LOOK if self.alone else self.fixed  # a body that could fold is looked at now and then
+            self.launch(self.k_plan.plan_fixed, 1, frame_time=self.frame_time, count=self.fixed, block=block)
             return
         self.bound()
         self.launch.blocks(

@@ -73,9 +73,9 @@ class Lists:
         wp.capture_if(self.flags.shape_doubt, on_true=self.mark_star_shaped)
         wp.capture_if(self.flags.recheck, on_true=self.recheck_self)
 
-    def mark_star_shaped(self) -> None:
-        """Which of the bodies in doubt cannot touch themselves."""
-        self.star_shaped.mark()
+    def mark_star_shaped(self, ahead: bool = False) -> None:
+        """Which of the bodies in doubt cannot touch themselves; ahead: until the next plan."""
+        self.star_shaped.mark(ahead)
         self.flags.shape_doubt.zero_()
         self.flags.body_doubt.zero_()
 

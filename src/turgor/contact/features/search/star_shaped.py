@@ -1,7 +1,8 @@
 """Bodies that cannot touch themselves: those whose whole surface is seen from their centre (star-shaped).
 
 Every ray from the centre leaves such a surface once, so no two parts of it meet. Balls stay like that unless crushed;
-only the others, and cloths, are searched for contact with themselves.
+only the others, and cloths, are searched for contact with themselves. Where the next test is some substeps away, the
+surface must also be star-shaped where its velocities lead in that time.
 """
 
 import functools
@@ -18,6 +19,7 @@ from turgor.model.surfaces import Surfaces
 __all__ = ["StarShaped", "kernels"]
 
 SAMPLES = 256  # points of which the middle of a body is taken
+LOOKS = 3  # at a movement: its start, middle and end
 SLANT = 0.2  # least cosine between a face's normal and the direction from the centre: what is steeper may fold soon
 
 
@@ -32,13 +34,17 @@ class StarShaped:
         self.star_shaped = launch.zeros(self.bodies, wp.int32)
         self.hidden_faces = launch.zeros(self.bodies, wp.int32)  # faces that the centre does not see
         self.centre = launch.zeros(self.bodies, model.numbers.vec)  # m
+        self.centre_v = launch.zeros(self.bodies, model.numbers.vec)  # m/s
         self.deformed = launch.zeros(self.bodies, model.numbers.real)  # m: largest movement of a point within the body
         self.launch = launch.extended(self)
 
-    def mark(self) -> None:
-        """Test the bodies in doubt again: each face by a thread of its own, as bodies may be large."""
+    def mark(self, ahead: bool = False) -> None:
+        """Test the bodies in doubt again: each face by a thread of its own, as bodies may be large.
+
+        ahead: also until the next plan.
+        """
         self.launch.tiles(self.kernels.find_centres, self.bodies)
-        self.launch(self.kernels.test_faces, self.face_count)
+        self.launch(self.kernels.test_faces, self.face_count, looks=LOOKS if ahead else 1)
         self.launch(self.kernels.mark_star_shaped, self.bodies)
 
 
@@ -51,26 +57,30 @@ def kernels(n: Numbers) -> SimpleNamespace:
     if dim == 2:
 
         @wp.func
-        def outwards(f: face, points: wp.array(dtype=vec)) -> vec:
-            e = points[at(f[1])] - points[at(f[0])]
+        def outwards(f: face, points: wp.array(dtype=vec), point_v: wp.array(dtype=vec), t: real) -> vec:
+            e = points[at(f[1])] - points[at(f[0])] + t * (point_v[at(f[1])] - point_v[at(f[0])])
             return vec(e[1], -e[0])
 
     else:
 
         @wp.func
-        def outwards(f: face, points: wp.array(dtype=vec)) -> vec:
+        def outwards(f: face, points: wp.array(dtype=vec), point_v: wp.array(dtype=vec), t: real) -> vec:
             a = points[at(f[0])]
-            return wp.cross(points[at(f[1])] - a, points[at(f[2])] - a)
+            va = point_v[at(f[0])]
+            first = points[at(f[1])] - a + t * (point_v[at(f[1])] - va)
+            return wp.cross(first, points[at(f[2])] - a + t * (point_v[at(f[2])] - va))
 
     @n.kernel(__name__)
     def find_centres(
         points: wp.array(dtype=vec),
+        point_v: wp.array(dtype=vec),
         point_start: wp.array(dtype=int),
         point_end: wp.array(dtype=int),
         body_doubt: wp.array(dtype=int),
         self_contact: wp.array(dtype=int),
         closed: wp.array(dtype=int),
         centre: wp.array(dtype=vec),
+        centre_v: wp.array(dtype=vec),
         hidden_faces: wp.array(dtype=int),
     ):
         """A point about in the middle of each body, from a sample of its points; any one would do."""
@@ -79,21 +89,31 @@ def kernels(n: Numbers) -> SimpleNamespace:
             count = point_end[c] - point_start[c]
             step = (count + SAMPLES - 1) // SAMPLES
             total = vec()
+            moving = vec()
             for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
                 total += points[at(i)]
+                moving += point_v[at(i)]
             summed = wp.tile_sum(wp.tile(total, preserve_type=True))
+            summed_v = wp.tile_sum(wp.tile(moving, preserve_type=True))
             if lane == 0:
-                centre[c] = summed[0] / real((count + step - 1) // step)
+                sampled = real((count + step - 1) // step)
+                centre[c] = summed[0] / sampled
+                centre_v[c] = summed_v[0] / sampled
                 hidden_faces[c] = 1 - closed[c]
 
     @n.kernel(__name__)
     def test_faces(
+        looks: int,
+        dt: wp.array(dtype=real),
+        until_plan: wp.array(dtype=int),
         points: wp.array(dtype=vec),
+        point_v: wp.array(dtype=vec),
         faces: wp.array(dtype=face),
         face_body: wp.array(dtype=int),
         body_doubt: wp.array(dtype=int),
         self_contact: wp.array(dtype=int),
         centre: wp.array(dtype=vec),
+        centre_v: wp.array(dtype=vec),
         hidden_faces: wp.array(dtype=int),
     ):
         """Whether the centre sees a face, and not at a grazing angle."""
@@ -101,10 +121,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         c = at(face_body[k])
         if body_doubt[c] != 0 and self_contact[c] != 0 and hidden_faces[c] == 0:
             f = faces[k]
-            normal = outwards(f, points)
-            arm = points[at(f[0])] - centre[c]
-            if not (wp.dot(normal, arm) >= real(SLANT) * wp.length(normal) * wp.length(arm)):
-                hidden_faces[c] = 1
+            a = at(f[0])
+            each = real(0.5) * dt[0] * real(until_plan[0])
+            for look in range(looks):
+                t = real(look) * each
+                normal = outwards(f, points, point_v, t)
+                arm = points[a] - centre[c] + t * (point_v[a] - centre_v[c])
+                if not (wp.dot(normal, arm) >= real(SLANT) * wp.length(normal) * wp.length(arm)):
+                    hidden_faces[c] = 1
 
     @n.kernel(__name__)
     def mark_star_shaped(
