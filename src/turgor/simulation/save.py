@@ -27,7 +27,7 @@ __all__ = ["digest", "load", "save"]
 
 T = TypeVar("T", bound=Placed)
 
-VERSION = 2
+VERSION = 3
 CONTACT = "contact_"  # prefix of the arrays of contact methods
 
 
