@@ -187,6 +187,24 @@ def check_auto(solver):
         assert abs(gpu.time - 5 / 60) < 1e-6
 
 
+def check_accuracy(solver):
+    """A free ball that breathes: the GPU estimates the error of its energy as the CPU does, within what is asked for."""
+
+    def prepare(sim):
+        sim["ball"].velocities = 0.5 * sim["ball"].positions
+
+    def ball():
+        scene = turgor.Scene(gravity=0)
+        gas, springs = Gas.at(gauge=0.0, ambient=2000.0), Springs(300.0)
+        scene.add_soft_body(shapes.icosphere(subdivisions=3), name="ball", gas=gas, springs=springs, mass=5.0)
+        return scene
+
+    options = {"frames": 60, "prepare": prepare, "solver": solver, "accuracy": 0.01}
+    cpu, gpu = (simulate(ball(), device, **options).energy_error for device in ("cpu", "cuda"))
+    assert 0.0 < abs(gpu) < 0.01
+    assert abs(gpu - cpu) < 0.2 * abs(cpu)
+
+
 def check_grab():
     def prepare(sim):
         sim.grab("ball", 5, (1.0, 0.0, 2.0))
@@ -237,6 +255,7 @@ CHECKS = [
     *((check_forces, precision) for precision in TOLERANCE),
     *((check_repeat, name) for name in SCENES if name not in UNORDERED),
     *((check_auto, solver) for solver in ("symplectic", "midpoint", "rk4")),
+    *((check_accuracy, solver) for solver in ("symplectic", "heun", "rk4")),
     (check_grab,),
     (check_unstable,),
     (check_save_and_load,),

@@ -189,6 +189,8 @@ def test_spin_turns_the_box_at_that_rate_from_where_it_is() -> None:
 def other(entry: Choice, now: str) -> str:
     if entry.key == "substeps":
         return "32"
+    if entry.key == "accuracy":
+        return "0.01"
     return next(option for option in reversed(entry.options) if option != now)
 
 

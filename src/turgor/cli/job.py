@@ -107,6 +107,8 @@ class Job:
             "start_seconds": self.start_seconds,
             "realtime_factor": self.realtime_factor,
             "substeps": sim.substeps,
+            "accuracy": sim.settings.accuracy,
+            "energy_error": sim.energy_error,
             "vertices": sim.vertices,
             "finite": sim.finite,
             "energy": sim.energy().as_dict(),
@@ -143,6 +145,8 @@ class Job:
 
     def report(self) -> None:
         """The summary for a person, on stdout."""
+        from turgor.solvers.accuracy import in_words  # late, as above
+
         sim, result = self.simulation, self.result()
         recorded = f", recorded in {self.record_seconds:.3g} s" if self.outputs else ""
         print(
@@ -150,7 +154,10 @@ class Job:
             f"({self.realtime_factor:.3g} × real time){recorded}"
         )
         copies = f" × {self.worlds} worlds" if self.worlds > 1 else ""
-        print(f"{sim.vertices:,} vertices{copies} on {sim.device}, {sim.solver}, {sim.substeps} substeps per frame\n")
+        print(f"{sim.vertices:,} vertices{copies} on {sim.device}, {sim.solver}, {sim.substeps} substeps per frame")
+        if sim.vertices:
+            print(f"energy of vibrations: error about {in_words(sim.energy_error, sim.engine.scheme)} (estimated)")
+        print()
         unit = ("m²", "N/m") if self.scene.dim == 2 else ("m³", "Pa")
         rows = []
         for body in self.scene.bodies:

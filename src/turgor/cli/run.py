@@ -27,6 +27,10 @@ def run(
     substeps: Annotated[
         str | None, typer.Option(metavar="N|auto", help="Steps per frame; auto picks a stable number.")
     ] = None,
+    accuracy: Annotated[
+        str | None,
+        typer.Option(metavar="X|auto", help="Share of energy that a solver may add or take in a minute, as 0.01."),
+    ] = None,
     precision: Annotated[str | None, typer.Option(help="single or double. Default: the scene's.")] = None,
     contact: Annotated[str | None, typer.Option(help="features, particles, bounding or none.")] = None,
     worlds: Annotated[int, typer.Option(help="Copies of the scene that run at once; the first is recorded.")] = 1,
@@ -92,6 +96,7 @@ def run(
         "solver": solver,
         "fps": fps,
         "substeps": int(substeps) if substeps is not None and substeps.isdecimal() else substeps,
+        "accuracy": accuracy if accuracy in (None, "auto") else _number("--accuracy", accuracy),
         "precision": precision,
         "contact": contact,
     }
@@ -123,6 +128,16 @@ def load_scene(name: str) -> Scene:
     if path.exists() or path.name != name:
         raise SceneError(f"{name}: not a scene file; its name must end in .toml")
     return gallery.load(name)  # raises, with a suggestion
+
+
+def _number(option: str, text: str) -> float:
+    """An argument as a number."""
+    from turgor.errors import SceneError
+
+    try:
+        return float(text)
+    except ValueError:
+        raise SceneError(f"{option} must be 'auto' or a number such as 0.01, got {text!r}") from None
 
 
 def _pairs(option: str, texts: list[str] | None, example: str) -> dict[str, str]:

@@ -77,7 +77,8 @@ class Scratch:
         )
 
         # the plan of a frame
-        self.dt = reals(1)  # s
+        self.dt = state.dt  # s
+        self.step_change, self.step_changed = reals(1), ints(1)  # s, of dt at the last plan; whether there was one
         self.clock_start = wp.zeros(1, dtype=wp.float64, device=device)  # s, of the frame
         self.status = ints(2)  # see kernel.status
         self.failed = ints(1)  # whether the frame must be undone
@@ -94,3 +95,6 @@ class Scratch:
         self.step_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s
         self.renew_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s
         self.strain_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s
+        self.estimate_due = ints(1)  # whether the error of the energy is estimated in this frame
+        self.motion_sums = wp.zeros((model.chunks, 11), dtype=n.real, device=device)  # see solvers.accuracy
+        self.accuracy_bound = wp.full(bodies, 1e30, dtype=wp.float64, device=device)  # s

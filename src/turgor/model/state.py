@@ -19,10 +19,10 @@ class State:
     """Device arrays of all worlds; work arrays are in `Scratch`."""
 
     SAVED: tuple[str, ...] = (
-        "x", "v", "clock", "pace", "grab_vertex", "grab_target", "grab_stiffness", "grab_damping", "dissipated", "work",
-        "temperatures",
+        "x", "v", "clock", "dt", "pace", "grab_vertex", "grab_target", "grab_stiffness", "grab_damping", "dissipated",
+        "work", "temperatures", "vibration", "energy_error",
     )  # fmt: skip
-    CHANGED: tuple[str, ...] = ("x", "v", "clock", "dissipated", "work")
+    CHANGED: tuple[str, ...] = ("x", "v", "clock", "dt", "dissipated", "work", "vibration", "energy_error")
 
     def __init__(self, model: Model) -> None:
         n, device, worlds = model.numbers, model.device, model.worlds
@@ -40,6 +40,7 @@ class State:
         self.walls = WallState(model.walls, model.anchor)
 
         self.clock = wp.zeros(1, dtype=wp.float64, device=device)  # s
+        self.dt = wp.zeros(1, dtype=n.real, device=device)  # s, of the last substep, to which velocities belong
         self.pace = wp.zeros(3, dtype=wp.int32, device=device)  # substeps per whole frame: see solvers.plan
         self.grab_vertex = model.int_array(np.full(bodies, -1))  # -1: the body is not grabbed
         self.grab_target = wp.zeros(bodies, dtype=n.vec, device=device)  # m, relative to the anchor
@@ -49,6 +50,10 @@ class State:
         # the energy ledger, per body since the start, J
         self.dissipated = wp.zeros(bodies, dtype=wp.float64, device=device)
         self.work = wp.zeros(bodies, dtype=wp.float64, device=device)
+
+        # motion about the centre of mass, and the error of its energy: see solvers.accuracy
+        self.vibration = wp.zeros(bodies, dtype=wp.vec4d, device=device)
+        self.energy_error = wp.zeros(bodies, dtype=wp.vec4d, device=device)
 
         kelvin = [b.gas.temperature if isinstance(b, SoftBody) and b.gas else ROOM_TEMPERATURE for b in model.bodies]
         self.temperatures = np.tile(np.array(kelvin), (worlds, 1))  # (worlds, bodies) K, of the gas; host

@@ -32,6 +32,7 @@ class Settings:
     seconds: Annotated[float, "s", "how long `run` takes the scene, if not called with seconds"] = 3.0
     precision: Annotated[str, "", 'of the numbers: "single" (32 bits) or "double" (64)'] = "single"
     max_substeps: Annotated[int, "", 'per frame; "auto" gives up (UnstableError) above this'] = 4096
+    accuracy: Annotated[float | str, "", 'share of energy that "auto" may add or take in a minute, or "auto"'] = "auto"
 
     def __post_init__(self) -> None:
         put(
@@ -43,6 +44,10 @@ class Settings:
             precision=choice("simulation.precision", self.precision, PRECISIONS),
             max_substeps=integer("simulation.max_substeps", self.max_substeps, low=1),
         )
+        if isinstance(self.accuracy, str) and self.accuracy != "auto":
+            raise SceneError(f"simulation.accuracy must be 'auto' or a number such as 0.01, got {self.accuracy!r}")
+        if not isinstance(self.accuracy, str):
+            put(self, accuracy=number("simulation.accuracy", self.accuracy, above=0.0))
         if isinstance(self.substeps, str):
             if self.substeps == "auto":
                 return
@@ -51,4 +56,8 @@ class Settings:
         if isinstance(self.substeps, int) and self.substeps > self.max_substeps:
             raise SceneError(
                 f"simulation.substeps must be <= simulation.max_substeps ({self.max_substeps}), got {self.substeps}"
+            )
+        if self.accuracy != "auto":
+            raise SceneError(
+                f"simulation.accuracy chooses the substeps: use substeps='auto' with it, not {self.substeps}"
             )

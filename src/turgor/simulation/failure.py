@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from turgor.errors import UnstableError
@@ -40,11 +41,14 @@ def failure_of(sim: Simulation) -> UnstableError:
     if made:
         return UnstableError(f"{where} diverged with solver {settings.solver!r}: {made}")
     if status == TOO_STIFF:
-        other = "" if SCHEMES[settings.solver].imaginary > 0.0 else ", add damping, or use solver='symplectic'"
+        precise = math.isfinite(sim.engine.accuracy)
+        limits = "fps, max_substeps or accuracy" if precise else "fps or max_substeps"
+        steady = SCHEMES[settings.solver].imaginary > 0.0 and not (precise and SCHEMES[settings.solver].drifts)
+        other = "" if steady else ", add damping, or use solver='symplectic'"
         return UnstableError(
             f"{where} needs {_count(sim.substeps)} substeps per frame with solver {settings.solver!r}, more than "
             f"max_substeps = {settings.max_substeps}: lower its stiffness, damping or gas pressure, raise its mass, "
-            f"raise fps or max_substeps{other}"
+            f"raise {limits}{other}"
         )
     rigid = culprit >= len(sim.model.bodies) * sim.worlds
     change = "lower its velocity, spin or the forces on it" if rigid else "lower its stiffness or gas pressure"

@@ -14,6 +14,7 @@ __all__ = ["kernels"]
 MARGIN = 1.1  # when the step has to shrink, it shrinks by this much more, so that it does not have to again at once
 PATIENCE = 8  # frames after which a step that could be longer becomes longer: a step that follows every swing of a
 # body would feed energy into it (symplectic integrators keep energy bounded only while the step stays the same)
+ROUNDING = 1.0e-5  # steps closer than this are the same
 MIN_SUBSTEPS = 4  # per frame: free flight and contact stay accurate even for very soft bodies
 SIZE_LIMIT = 1.0e6  # a point this many body sizes away from its body has exploded
 
@@ -60,9 +61,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         status: wp.array(dtype=int),
         unfinished: wp.array(dtype=int),
         substeps: wp.array(dtype=int),
+        frame_time: wp.float64,
+        estimate_every: int,  # frames
+        estimate_due: wp.array(dtype=int),
     ):
         """A simulation that has failed does not go on."""
         clock_start[0] = clock[0]
+        estimate_due[0] = wp.where(int(wp.rint(clock[0] / frame_time)) % estimate_every == 0, 1, 0)
         unfinished[0] = wp.where(status[0] == wp.static(FINE), 1, 0)
         substeps[0] = 0
 
@@ -71,6 +76,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         frame_time: wp.float64,
         max_substeps: int,
         multiple: int,  # plans and blocks are whole multiples of this
+        steady: int,  # fast changes of shape set the pace, too
         step_bound: wp.array(dtype=wp.float64),
         renew_bound: wp.array(dtype=wp.float64),
         strain_bound: wp.array(dtype=wp.float64),
@@ -85,6 +91,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             dtype=int
         ),  # substeps per whole frame: now, most needed in this frame; frames since it was needed
         dt: wp.array(dtype=real),
+        step_change: wp.array(dtype=real),  # s, from the substep before to the next
+        step_changed: wp.array(dtype=int),
     ):
         """Divide what is left of the frame for the most demanding body; plan a block of substeps, then look again."""
         _, lane = wp.tid()
@@ -103,9 +111,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         shortest = wp.tile_min(wp.tile(least))
         first = wp.tile_min(wp.tile(soonest))
         brief = wp.tile_min(wp.tile(briefest))
-        if least == shortest[0]:
+        chosen = wp.tile_min(wp.tile(wp.where(least == shortest[0], lane, wp.block_dim())))
+        if lane == chosen[0]:  # one of those that ask for as much
             left = wp.max(frame_time - (clock[0] - clock_start[0]), wp.float64(0.0))
             wanted = wp.min(wp.ceil(frame_time / wp.max(least, wp.float64(1.0e-30))), wp.float64(1.0e9))
+            if steady != 0:
+                wanted = wp.max(wanted, wp.min(wp.ceil(frame_time / brief[0]), wp.float64(1.0e9)))
             needed = wp.max(int(wanted), MIN_SUBSTEPS)
             if substeps[0] == 0:  # a new frame: was the pace needed in the one before?
                 pace[2] = wp.where(float(pace[1]) * MARGIN * MARGIN < float(pace[0]), pace[2] + 1, 0)
@@ -132,7 +143,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 length = left / wp.float64(count)
                 turns = int(wp.min(first[0] / length, wp.float64(1.0e6))) // multiple
                 until_plan[0] = wp.clamp(turns * multiple, multiple, count)
+                before = dt[0]
                 dt[0] = real(length)
+                step_change[0] = dt[0] - before
+                same = before <= real(0.0) or wp.abs(step_change[0]) < real(ROUNDING) * before
+                step_changed[0] = wp.where(same, 0, 1)
 
     @n.kernel(__name__)
     def plan_fixed(

@@ -236,7 +236,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def bound_step(
-        limits: wp.vec4f,  # of the scheme: reach along the imaginary axis, the real axis, growth power, growth divisor
+        limits: wp.vec4f,  # of the scheme: reach along the imaginary and the real axis, error power, error divisor
+        accuracy_bound: wp.array(dtype=wp.float64),
         spring_bound: wp.array(dtype=real),
         tension_bound: wp.array(dtype=real),
         turn_bound: wp.array(dtype=real),
@@ -308,7 +309,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             # oscillations grow; their damping must outweigh it, for each kind of motion:
             undamped = wp.float64(GROWTH) + half * wp.float64(drag[b])
             power = wp.float64(limits[2])
-            divisor = wp.float64(limits[3])
+            divisor = wp.float64(2.0) * wp.float64(limits[3])  # amplitudes grow half as fast as their energy
             # along the springs: the share of the stiffness that is theirs is damped
             theirs = from_springs / wp.max(omega2, wp.float64(1.0e-30))
             along = undamped + half * dashpot * wp.float64(spring_bound[b]) * theirs
@@ -320,7 +321,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             step = wp.min(step, longest_step(from_gas + k * breath, undamped + half * dashpot * breath, power, divisor))
         change = wp.max(change, wp.float64(1.0e-30))
         strain_bound_out[b] = wp.float64(STRAIN) / change
-        step_bound_out[b] = wp.float64(SAFETY) * step
+        step_bound_out[b] = wp.min(wp.float64(SAFETY) * step, accuracy_bound[b])
         if surge < wp.float64(FAR) * swing2:
             surge = nought
         renew_bound_out[b] = time_of(wp.float64(RENEW), change, surge)

@@ -104,6 +104,8 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
     "infinite time": (["run", "tiny.toml", "--seconds", "inf"], ["seconds", "inf"]),
     "solver": (["run", "tiny.toml", "--solver", "rk5"], ["'rk5'", "did you mean 'rk4'?"]),
     "substeps": (["run", "tiny.toml", "--substeps", "many"], ["substeps", "'many'"]),
+    "accuracy": (["run", "tiny.toml", "--accuracy", "high"], ["--accuracy", "'high'"]),
+    "no accuracy": (["run", "tiny.toml", "--accuracy", "0"], ["accuracy", "0"]),
     "no substeps": (["run", "tiny.toml", "--substeps", "0"], ["substeps", "0"]),
     "precision": (["run", "tiny.toml", "--precision", "half"], ["'half'", "single"]),
     "device": (["run", "tiny.toml", "--device", "tpu"], ["tpu", "cpu"]),

@@ -112,6 +112,8 @@ def test_json_is_one_strict_object(scene: Path) -> None:
     assert result["wall_seconds"] > 0.0
     assert result["realtime_factor"] == pytest.approx(result["seconds"] / result["wall_seconds"])
     assert result["substeps"] >= 1
+    assert result["accuracy"] == "auto"
+    assert 0.0 <= result["energy_error"] < 1.0
     assert result["vertices"] == 42
     assert result["finite"] is True
     assert set(result["energy"]) >= {"kinetic", "elastic", "gas", "gravity", "total"}
@@ -134,6 +136,9 @@ def test_options_win_over_the_scene(scene: Path, here: Here) -> None:
     assert result["frames"] == 6
     assert result["substeps"] == 50
     assert result["precision"] == "double"
+    precise = json.loads(here.good("run", scene, "--solver", "heun", "--accuracy", 1e-4, "--json"))
+    assert precise["accuracy"] == 1e-4
+    assert 0.0 < precise["energy_error"] < 1e-3
     lighter = json.loads(here.good("run", scene, *options))
     assert result["energy"]["gravity"] == pytest.approx(2 * lighter["energy"]["gravity"], rel=1e-3)
 

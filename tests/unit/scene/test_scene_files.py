@@ -124,6 +124,8 @@ simulations = some(
     precision=st.sampled_from(PRECISIONS),
     max_substeps=st.integers(100, 10**6),
 )
+# accuracy is for automatic substeps
+simulations = simulations | some(solver=st.sampled_from(SOLVERS), accuracy=st.just("auto") | positive)
 
 
 @st.composite

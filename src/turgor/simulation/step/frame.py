@@ -32,7 +32,8 @@ from turgor.model.state import State
 from turgor.simulation.step.forces import Forces
 from turgor.simulation.step.fused import FusedEnd
 from turgor.simulation.step.split import SplitEnd
-from turgor.solvers import plan, stability, stage
+from turgor.solvers import accuracy as accuracy_of
+from turgor.solvers import leapfrog, plan, stability, stage
 from turgor.solvers.schemes import Scheme
 
 __all__ = ["Step"]
@@ -43,6 +44,7 @@ FloatArray = npt.NDArray[np.float64]
 # simulations in several threads launch there is done one after another.
 ONE_AT_A_TIME = threading.RLock()
 LOOK = 16  # substeps between two looks at a lone body's shape, where their number is fixed
+ESTIMATE_EVERY = 16  # frames between estimates of the error, where nothing depends on it
 GROWTHS = 32  # times that contact buffers may grow in one frame
 
 log = logging.getLogger("turgor")
@@ -60,6 +62,7 @@ class Step:
         fps: float,
         substeps: int | None,
         max_substeps: int,
+        accuracy: float,
         ledger: bool,
         gathers: bool,
         contact: str,
@@ -68,6 +71,8 @@ class Step:
         self.model, self.state, self.scheme = model, state, scheme
         self.scratch = scratch = Scratch(model, state, len(scheme.weights), ledger)
         self.frame_time, self.fixed, self.max_substeps = 1.0 / fps, substeps, max_substeps
+        self.accuracy = accuracy  # inf: stability alone
+        self.estimate_every = ESTIMATE_EVERY if math.isinf(accuracy) else 1
         self.device = model.device
         self.count, self.bodies = model.vertices * model.worlds, len(model.parts) * model.worlds
         self.launch = Launcher(
@@ -79,6 +84,7 @@ class Step:
         )  # fmt: skip
         n, options = model.numbers, {"clears": not gathers, "ledger": ledger}
         self.k_walls, self.k_stability, self.k_plan = walls.kernels(n), stability.kernels(n), plan.kernels(n)
+        self.k_accuracy, self.k_leapfrog = accuracy_of.kernels(n), leapfrog.kernels(n)
         self.k_stage = stage.kernels(n, scheme.velocity_first, clears=not gathers)
         self.k_losses = losses.kernels(n) if ledger else None
         self.forces = Forces(model, self.launch, gathers)
@@ -301,15 +307,28 @@ class Step:
     # once per frame -------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Keep the state, to go back to if the frame fails."""
-        self.launch(self.k_plan.begin_frame, 1)
+        """Keep the state, to go back to if the frame fails; look at the error of the energy."""
+        self.launch(self.k_plan.begin_frame, 1, frame_time=self.frame_time, estimate_every=self.estimate_every)
         self._rollback.keep()
         if self.count and self.model.walls.count:
             self.scratch.wall_impulse.zero_()
+        if self.count:
+            wp.capture_if(self.scratch.estimate_due, on_true=self.estimate_error)
         if self.split is not None and self.split.method is not None:
             self.split.method.begin_frame()
         if self.split is not None and self.split.readings is not None:
             self.split.readings.begin_frame()
+
+    def estimate_error(self) -> None:
+        """What the solver does to the energy, and how long a step may be for the accuracy asked for."""
+        s, k, m = self.state, self.k_accuracy, self.model
+        self.forces.measure(s.x, s.v)
+        self.launch.blocks(k.sum_motion, m.chunks, m.block_size, clear=int(not self.forces.gathers))
+        self.launch(
+            k.estimate_error, self.bodies,
+            error_power=self.scheme.error_power, error_divisor=self.scheme.error_divisor,
+            drifts=int(self.scheme.drifts), accuracy=self.accuracy, span=self.estimate_every * self.frame_time,
+        )  # fmt: skip
 
     def plan(self) -> None:
         """The length of the next substeps: fixed, or from the stability bound at the present state."""
@@ -318,10 +337,14 @@ class Step:
             self.launch(self.k_plan.plan_fixed, 1, frame_time=self.frame_time, count=self.fixed, block=block)
             return
         self.bound()
+        drifts = self.scheme.drifts
         self.launch.blocks(
             self.k_plan.plan_substeps, 1, BLOCK,
             frame_time=self.frame_time, max_substeps=self.max_substeps, multiple=self.unroll,
+            steady=int(not drifts and math.isfinite(self.accuracy)),
         )  # fmt: skip
+        if self.count and not drifts:
+            wp.capture_if(self.scratch.step_changed, on_true=self.shift_velocities)
 
     def bound(self) -> None:
         """The longest stable step of each body at the present state."""
@@ -332,8 +355,15 @@ class Step:
         self.launch.blocks(
             k.bound_bodies, m.chunks, m.block_size, frame_time=self.frame_time, clear=int(not self.forces.gathers)
         )
-        limits = wp.vec4f(c.imaginary, c.real, float(c.growth_power), c.growth_divisor)
+        limits = wp.vec4f(c.imaginary, c.real, float(c.error_power), c.error_divisor)
         self.launch(k.bound_step, self.bodies, limits=limits)
+
+    def shift_velocities(self) -> None:
+        """From the middle of a substep of the old length to that of one of the new."""
+        s = self.state
+        self.forces.evaluate(s.x, s.v, 0.0)
+        self.forces.reshape_areas(s.x, s.v)
+        self.launch(self.k_leapfrog.shift_velocities, self.count, clear=int(not self.forces.gathers))
 
     def inspect(self) -> None:
         """Whether all is finite and all buffers were large enough; if not, the frame is undone."""
@@ -357,6 +387,13 @@ class Step:
             self.forces.reshape_areas(s.x, s.v)
             self.forces.add_up(out)
         return out
+
+    def energy_error(self) -> FloatArray:
+        """(worlds,) estimated error of the energy of vibrations, as a share of the largest there was."""
+        table = self.state.energy_error.numpy().reshape(self.model.worlds, -1, 4)
+        frames = round(float(self.state.clock.numpy()[0]) / self.frame_time)
+        span = ((frames - 1) % self.estimate_every + 1) * self.frame_time
+        return accuracy_of.relative_error(table, self.scheme, float(self.scratch.dt.numpy()[0]), span)
 
     def losses(self) -> tuple[FloatArray, FloatArray]:
         """(worlds,) J each: dissipated, and work done from outside, since the start; as of the positions.

@@ -17,7 +17,7 @@ def stage_times(step: Step) -> dict[str, float]:
     """Seconds per launch of each stage of a substep, measured one by one at the present state (which is kept)."""
     step.fresh = False
     s, scratch, forces = step.state, step.scratch, step.forces
-    x, v, clock = wp.clone(s.x), wp.clone(s.v), wp.clone(s.clock)
+    kept = [(array, wp.clone(array)) for array in (s.x, s.v, s.clock, s.dt)]
     assembly: dict[str, Callable[[], None]] = {
         "springs": lambda: forces.add_springs(s.x, s.v),
         "faces": lambda: forces.add_faces(s.x),
@@ -51,8 +51,8 @@ def stage_times(step: Step) -> dict[str, float]:
             wp.synchronize_device(step.device)
             best = min(best, time.perf_counter() - start)
         times[name] = best / repeat
-    for target, kept in ((s.x, x), (s.v, v), (s.clock, clock)):
-        wp.copy(target, kept)
+    for target, copy in kept:
+        wp.copy(target, copy)
     wp.copy(scratch.ends_fused, ends_fused)
     for array in (scratch.f, scratch.area, scratch.volume_sum, scratch.status, scratch.until_plan, scratch.unfinished):
         array.zero_()

@@ -313,3 +313,8 @@ def set_substeps(world: World, name: str, value: Any) -> None:
     if value != "auto" and int(value) < FEWEST * (needed := world.needed_substeps()):
         raise SceneError(f"substeps: this scene needs about {needed} now, and blows up with {value}: choose more")
     world.change("simulation.substeps", value if value == "auto" else int(value))
+
+
+def set_accuracy(world: World, name: str, value: Any) -> None:
+    """A number, or "auto"."""
+    world.change("simulation.accuracy", value if value == "auto" else float(value))

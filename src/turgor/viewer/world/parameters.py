@@ -18,6 +18,7 @@ from turgor.viewer.world.world import World
 __all__ = ["CHOICES", "ENTRIES", "PARAMETERS", "Choice", "Parameter", "Span", "set_for", "span_for", "subjects"]
 
 SUBSTEPS = ("auto", *(str(2**power) for power in range(9)))
+ACCURACIES = ("auto", "0.1", "0.01", "0.001")
 NARROW = "\u00a0"  # a space at which a label is not broken
 SCENE = ""  # stands for the scene where a body's name is expected
 
@@ -171,6 +172,11 @@ CHOICES: tuple[Choice, ...] = (
     Choice(
         "substeps", "Substeps", SUBSTEPS, "Steps per frame; auto picks what is stable.", live.scene,
         live.setting("substeps")[0], live.set_substeps, of_scene=True,
+    ),
+    Choice(
+        "accuracy", "Accuracy", ACCURACIES,
+        "Share of the energy of vibrations that the solver may add or take in a minute; auto: what is stable.",
+        live.scene, live.setting("accuracy")[0], live.set_accuracy, of_scene=True,
     ),
     Choice(
         "contact", "Contact", CONTACTS, "How bodies feel each other; none: they pass through each other.",

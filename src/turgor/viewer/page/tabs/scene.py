@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from turgor import gallery
+from turgor.solvers.accuracy import in_words
 from turgor.viewer.page.tabs.tab import Tab
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ class SceneTab(Tab):
             f"| frames simulated | {rates.frame_rate:.0f} /s |\n"
             f"| updates streamed | {rates.update_rate:.0f} /s |\n"
             f"| substeps per frame | {sim.substeps} |\n"
+            f"| energy error (estimated) | {in_words(sim.energy_error, sim.engine.scheme)} |\n"
             f"| soft bodies, rigid bodies | {bodies}, {rigid} |\n"
             f"| vertices | {sim.vertices} |\n"
             f"| contacts | {sim.contacts().count} |\n"
