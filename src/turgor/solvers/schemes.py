@@ -33,6 +33,7 @@ class Scheme:
         """Whether velocities belong to the middle of a substep, and positions to its end."""
         return self.velocity_first and len(self.weights) == 1
 
+    @property
     def drifts(self) -> bool:
         """Whether errors of the energy add up; else it swings."""
         return self.error_power % 2 == 1
