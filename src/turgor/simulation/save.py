@@ -29,7 +29,6 @@ T = TypeVar("T", bound=Placed)
 
 VERSION = 3
 CONTACT = "contact_"  # prefix of the arrays of contact methods
-STEP = "dt"  # s: the last substep, to which velocities belong
 
 
 def _changing(sim: Simulation) -> dict[str, npt.NDArray[Any]]:
@@ -57,7 +56,6 @@ def _restore(sim: Simulation, arrays: dict[str, npt.NDArray[Any]]) -> None:
     rigids.feels_air = rigids.feels_air or any(getattr(rigids, name).numpy().any() for name in AIR)
     sim.engine.changed()
     contacts = {name: values for name, values in arrays.items() if name.startswith(CONTACT)}
-    sim.engine.scratch.dt.assign(arrays[STEP])
     sim.engine.restore_contacts({name.removeprefix(CONTACT): values for name, values in contacts.items()})
 
 
@@ -107,7 +105,6 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
     }
     arrays: dict[str, Any] = _changing(sim)
     arrays |= {CONTACT + name: values for name, values in sim.engine.saved_contacts().items()}
-    arrays[STEP] = sim.engine.scratch.dt.numpy()
     with replacing(target) as temporary, temporary.open("wb") as file:
         np.savez(file, header=json.dumps(header), **arrays)
 
