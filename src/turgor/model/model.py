@@ -318,4 +318,3 @@ class Model:
 
     def _per_world(self, vector: FloatArray) -> Any:
         return self.repeated(vector[None], self.numbers.vec)
-

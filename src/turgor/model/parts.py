@@ -131,7 +131,7 @@ def _lengths(points: FloatArray, first: IntArray, second: IntArray) -> FloatArra
     """(n,) m: distances of pairs of points."""
     between = points[first] - points[second]
     between *= between
-    return np.sqrt(functools.reduce(np.add, between.T))
+    return np.asarray(np.sqrt(functools.reduce(np.add, between.T)))
 
 
 def build_part(body: Body) -> Part:
