@@ -60,7 +60,7 @@ def list_work(sim: Simulation) -> dict[str, int]:
 
 
 def self_contact() -> dict[str, Any]:
-    """Time per substep without and with self-contact, and their ratio, of a ball and a ring that touch the floor only."""
+    """Time per substep without and with self-contact, and the ratio: a ball and a ring that touch only the floor."""
     results: dict[str, Any] = {}
     for device in devices():
         for maker in (ball, torus):

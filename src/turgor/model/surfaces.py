@@ -85,9 +85,8 @@ class Surfaces:
         soft = sum(edge_counts[: self.soft_bodies])
         self.edges = self.repeated_points(one["edges"], soft, wp.vec4i)  # ends, then the apexes beside it or -1
         self.face_edges = self.model.repeated(one["face_edges"], face_type, edge_count)
-        self.edge_faces = self.model.repeated(
-            one["edge_faces"], wp.vec2i, face_count
-        )  # the first two at each edge, or -1
+        # the first two at each edge, or -1
+        self.edge_faces = self.model.repeated(one["edge_faces"], wp.vec2i, face_count)
         body = np.repeat(np.arange(self.bodies, dtype=np.int32), face_counts)
         self.face_body = self.model.repeated(body, wp.int32, self.bodies)
         self.face_start = self.model.ends(np.array(face_counts, np.int64))  # (bodies * worlds + 1,)
@@ -119,9 +118,8 @@ class Surfaces:
             closed.append(int(collider.kind != "mesh"))
             edge.append(float(np.ptp(collider.points, axis=0).max()) / 4.0 + collider.radius)
         self.skins = np.array([*thickness[: self.soft_bodies], *(c.skin for c in rigids.collision)])
-        self.thickness = self.model.repeated(
-            np.array(thickness, real), model.numbers.real
-        )  # m: skin, and radius of round
+        # m: skin, and the radius of round bodies
+        self.thickness = self.model.repeated(np.array(thickness, real), model.numbers.real)
         self.edge_size = self.model.repeated(np.array(edge, real), model.numbers.real)  # m
         self.world_self_contact = np.array(own, np.int32)  # host, of one world
         self.self_contact = self.model.repeated(self.world_self_contact, wp.int32)
@@ -190,7 +188,7 @@ def _shifted(table: IntArray, shift: int) -> IntArray:
 def _features_of(
     faces: IntArray, count: int, table: EdgeTable | None
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """(faces, apex across each edge, what each face owns, edges with apexes, the owned edge of each side, faces of edges).
+    """(faces, apexes across their edges, what they own, edges with apexes, owned edge of each side, faces of edges).
 
     Faces over `count` points; table: that of 3D faces, if it is known.
     """

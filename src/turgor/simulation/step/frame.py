@@ -97,7 +97,7 @@ class Step:
         # plans are multiples of this
         self.unroll = 1 if self.device.is_cpu else 4 if substeps is None else math.gcd(substeps, 4)
         self._graph: Any = None
-        self._rollback = self._new_rollback()
+        self._rollback = Rollback([])  # made when the frame is recorded
         self._launched = 0  # frames since the last look
         self.fresh = False  # whether forces, volumes and pressures were evaluated at the present state
         self.grown = 0  # times that contact buffers were too small
@@ -140,6 +140,7 @@ class Step:
     def prepare(self) -> None:
         """Compile the kernels and record the frame, if that has not been done."""
         if self._graph is None and not self.empty:
+            self._rollback = self._new_rollback()  # buffers may have grown
             with ONE_AT_A_TIME, wp.ScopedCapture(device=self.device) as capture:
                 self.frame()
             self._graph = capture.graph
@@ -177,7 +178,6 @@ class Step:
                 if part.hopeless():
                     raise UnstableError(self._crumpled())
                 part.grow()
-        self._rollback = self._new_rollback()
         self.record_again()
         self.grown += 1
         log.info("contact buffers were too small and have grown; the frame is computed again")
@@ -214,7 +214,7 @@ class Step:
             if mine:
                 part.fit(mine)
                 restore(part, mine)
-        self._rollback = self._new_rollback()
+        self.record_again()
 
     # a frame --------------------------------------------------------------------------------------------------------
 

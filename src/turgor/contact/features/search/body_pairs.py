@@ -34,16 +34,9 @@ class BodyPairs:
     """Bounds of the bodies, the pairs whose bounds overlap, and what is left of the margins of their lists."""
 
     SAVED = (
-        "pair_count",
-        "pairs",
-        "own_pair",
-        "pair_margin",
-        "pair_travel",
-        "body_drift",
-        "body_margin",
-        "body_low",
+        "pair_count", "pairs", "own_pair", "pair_margin", "pair_travel", "body_drift", "body_margin", "body_low",
         "body_high",
-    )
+    )  # fmt: skip
 
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         n, zeros = model.numbers, launch.zeros

@@ -48,7 +48,7 @@ class Lists:
         known = known.extended({"mesh": known.struct(patch_kernels(model.numbers).Mesh)})
         self.tree = TreeLists(model, self.patches, known)
         self.self_lists = SelfLists(model, surfaces, self.patches, self.tree.launch)
-        self.watch = Watch(model, scratch, surfaces, self.self_lists.launch)
+        self.watch = Watch(model, scratch, surfaces, self.patches, self.self_lists.launch)
         self.launch = self.watch.launch  # knows all of them
 
     def allocate(self) -> None:

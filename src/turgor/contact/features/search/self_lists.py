@@ -4,8 +4,8 @@ Most of a surface is near nothing but its own neighbourhood, and needs no list t
 cross itself has its inside on one side everywhere, so the first parts of it that touch look in opposite directions:
 between a surface and another part of it that looks the same way there is always a part that looks the other way.
 Features whose normals (those of all faces at them) are within a right angle of each other are therefore left out of the
-list, as long as that is so. (Volino & Magnenat-Thalmann 1994 have this for one smooth patch.) Cloths have no inside, and
-are compared everywhere.
+list, as long as that is so. (Volino & Magnenat-Thalmann 1994 have this for one smooth patch.) Cloths have no inside,
+and are compared everywhere.
 
 The travel of a body with itself is twice the largest movement of any of its points, which a waving finger soon uses up,
 though its neighbours wave along. So when the margin seems used up, boxes and normals are looked at again. Patches that
@@ -42,12 +42,13 @@ SAME_SIDE = math.radians(85.0)  # patches with all normals within this angle loo
 SURELY = math.radians(80.0)  # those within this angle will for some time, and are not compared
 TURNING = math.radians(85.0 - ALIKE)  # by which features that looked the same way may turn against each other
 FOLDING = 0.4  # edge lengths: travel after which normals are looked at again; they turn by some 20 degrees
+REACH = 4.0  # edge lengths: patches farther apart are not looked at
 
 
 class SelfLists:
     """Boxes, normals and positions of when the list of a body with itself was built, and what has happened since."""
 
-    SAVED = ("self_seen", "self_margin", "patch_seen", "seen_normal", "compared")
+    SAVED = ("self_seen", "self_margin", "self_far", "patch_seen", "seen_normal", "compared")
 
     def __init__(self, model: Model, surfaces: Surfaces, patches: Patches, launch: FeatureLauncher) -> None:
         n, zeros = model.numbers, launch.zeros
@@ -59,6 +60,7 @@ class SelfLists:
         self.self_pair = zeros(self.bodies, wp.int32)  # the pair of each body with itself, if it is looked at, or -1
         self.self_margin = zeros(self.bodies, n.real)  # m: of the list
         self.self_left = zeros(self.bodies, n.real)  # m: how much closer features can still come
+        self.self_far = zeros(self.bodies, n.real)  # m: travel for which the list holds, if normals do not turn
         # now
         self.face_normal = zeros(self.face_count if own else 0, n.vec)
         self.self_low, self.self_high = zeros(nodes, n.vec), zeros(nodes, n.vec)  # m: boxes of the nodes
@@ -185,6 +187,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_list: PairList,
         self_pair: wp.array(dtype=int),
         self_margin: wp.array(dtype=real),
+        self_far: wp.array(dtype=real),
         list_work: wp.array(dtype=int),
     ):
         """Which bodies get a new list, and with which margin."""
@@ -193,6 +196,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             c = pair_list.pairs[pair][0]
             self_pair[c] = pair
             self_margin[c] = pair_list.pair_margin[pair]
+            self_far[c] = pair_list.pair_margin[pair]  # its travel is zero now
             wp.atomic_add(list_work, 1, 1)
 
     @n.kernel(__name__)
@@ -372,7 +376,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if is_listed(pair_list, pair) and pair_list.pair_stale[pair] == RECHECK:
             c = pair_list.pairs[pair][0]
             self_pair[c] = pair
-            self_left[c] = real(FOLDING) * edge_size[c]
+            self_left[c] = real(REACH) * edge_size[c]
             wp.atomic_add(list_work, 0, 1)
 
     @n.kernel(__name__)
@@ -471,7 +475,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if self_pair[c] >= 0:
             skin = real(2.0) * thickness[c]
             margin = self_margin[c]
-            least = wp.min(self_left[c], margin)
+            least = self_left[c]
             low = self_low[at(mesh.patch_node[k])]
             high = self_high[at(mesh.patch_node[k])]
             node = first_node(mesh, c)
@@ -499,10 +503,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def end_recheck(
+        edge_size: wp.array(dtype=real),
         pair_list: PairList,
         self_pair: wp.array(dtype=int),
         self_margin: wp.array(dtype=real),
         self_left: wp.array(dtype=real),
+        self_far: wp.array(dtype=real),
         pair_travel: wp.array(dtype=real),
         pair_travel_end: wp.array(dtype=real),
         world: wp.array(dtype=int),
@@ -515,7 +521,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if pair >= 0:
             ahead = pair_travel_end[pair] - pair_travel[pair]  # in this substep
             if self_left[c] >= wp.max(ahead, real(WORTHWHILE) * self_margin[c]):
-                pair_list.pair_margin[pair] = pair_travel[pair] + self_left[c]
+                self_far[c] = pair_travel[pair] + self_left[c]
+                pair_list.pair_margin[pair] = pair_travel[pair] + wp.min(self_left[c], real(FOLDING) * edge_size[c])
                 pair_list.pair_stale[pair] = 0
             else:
                 pair_list.pair_stale[pair] = STALE

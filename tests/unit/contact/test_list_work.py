@@ -1,0 +1,138 @@
+"""Work is counted, not timed: what self-contact does for a body that does not touch itself, and what building costs."""
+
+from __future__ import annotations
+
+import cProfile
+import gc
+import pstats
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import turgor
+from turgor import shapes
+from turgor.bench.self_contact import body_scene, list_work, torus
+
+FRAMES = 20
+
+
+def flown(shape, *, landing=False, **options):
+    """A body that flies, or lands, for some frames; its simulation, and the substeps it took."""
+    sim = turgor.Simulation(body_scene(shape, self_contact=True, landing=landing), **options)
+    substeps = 0
+    for _ in range(FRAMES):
+        sim.step()
+        substeps += sim.substeps
+    return sim, substeps
+
+
+@pytest.mark.req("X1", "X6")
+@pytest.mark.parametrize("landing", [False, True])
+def test_a_star_shaped_body_makes_no_lists(landing):
+    sim, _ = flown(shapes.icosphere(radius=0.4, subdivisions=3), landing=landing)
+    assert set(list_work(sim).values()) == {0}
+
+
+@pytest.mark.req("X1", "X6")
+def test_a_ring_that_flies_makes_few_lists_and_skips_contact():
+    """Bounds: a list in 30 substeps, contact in a third of them; each was done in every substep without watching."""
+    sim, substeps = flown(torus(1000))
+    work = list_work(sim)
+    assert work["candidates"] == 0
+    assert work["renewals"] <= 1 + substeps / 30
+    assert work["rechecks"] <= 1 + substeps / 15
+    assert work["contact_substeps"] <= substeps / 3
+
+
+@pytest.mark.req("X1", "X6")
+def test_work_per_list_grows_no_faster_than_the_mesh():
+    """Patches are compared with neighbours only, and fewer of them where the mesh is finer and its patches flatter."""
+    compared = {}
+    for vertices in (1000, 4000):
+        sim, _ = flown(torus(vertices), substeps=10, fps=2000)
+        work = list_work(sim)
+        patches = sim.engine.split.method.lists.patches.per_world
+        assert work["renewals"] >= 1
+        compared[vertices] = work["compared"] / work["renewals"] / patches
+    assert compared[1000] < 12.0
+    assert compared[4000] < compared[1000]
+
+
+def built(scene, worlds):
+    """(Python calls, peak of host memory in bytes) of building a simulation."""
+
+    def build():
+        return turgor.Simulation(scene, worlds=worlds)
+
+    kept = [build()]  # kernels and caches
+    gc.collect()  # what earlier tests left is not freed, and counted, in between
+    profile = cProfile.Profile()
+    kept.append(profile.runcall(build))
+    calls = pstats.Stats(profile).total_calls
+    tracemalloc.start()
+    build()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return calls, peak
+
+
+@pytest.mark.req("X6")
+def test_building_handles_one_world_on_the_host():
+    """Worlds are copies: neither the number of Python calls nor the size of NumPy arrays grows with them."""
+    scene = turgor.Scene()
+    scene.add_soft_body(shapes.icosphere(subdivisions=3), name="ball", at=(0.0, 0.0, 1.0))
+    scene.add_cloth(shapes.sheet((1.0, 1.0), (9, 9)), name="cloth", at=(0.0, 0.0, 3.0), bending=0.01)
+    scene.add_rigid_body(shapes.box((0.2, 0.2, 0.2)), name="box", at=(5.0, 0.0, 0.0))
+    few, many = built(scene, 2), built(scene, 64)
+    assert many[0] <= 1.1 * few[0]
+    assert many[1] <= 1.1 * few[1] + 20_000
+
+
+@pytest.mark.req("X6")
+def test_python_calls_of_building_do_not_grow_with_the_mesh():
+    def scene(subdivisions):
+        made = turgor.Scene()
+        made.add_soft_body(shapes.icosphere(subdivisions=subdivisions), name="ball")
+        return made
+
+    small, large = built(scene(3), 1), built(scene(6), 1)
+    assert large[0] <= 1.1 * small[0]
+
+
+@pytest.mark.req("X6")
+@pytest.mark.parametrize("shape", [shapes.cat(), shapes.torus(stacks=9, slices=14), shapes.sheet((1.0, 1.0), (9, 9))])
+def test_patches_hold_each_feature_once_and_trees_each_patch(shape):
+    """Of two worlds: points, faces and edges of all stars are all there are, and a walk through a tree is complete."""
+    scene = turgor.Scene()
+    if shape.closed:
+        scene.add_soft_body(shape, name="a")
+    else:
+        scene.add_cloth(shape, name="a")
+    scene.add_rigid_body(shapes.box((0.2, 0.2, 0.2)), name="b", at=(5.0, 0.0, 0.0))
+    sim = turgor.Simulation(scene, worlds=2)
+    method = sim.engine.split.method
+    patches, surfaces = method.lists.patches, method.surfaces
+    for listed, count in (
+        (patches.patch_points, surfaces.point_count),
+        (patches.star_faces, len(surfaces.faces)),
+        (patches.star_edges, len(surfaces.edges)),
+    ):
+        np.testing.assert_array_equal(np.sort(listed.numpy()), np.arange(count))
+    start, nodes = patches.patch_start.numpy(), patches.node_patches.numpy()
+    for body in range(surfaces.bodies * 2):
+        node, seen = 2 * start[body] - body, []
+        last = 2 * start[body + 1] - body - 1
+        while node < last:
+            first, behind = nodes[node]
+            if behind - first == 1:
+                assert patches.patch_node.numpy()[first] == node
+                seen.append(first)
+            node += 1
+        assert seen == list(range(start[body], start[body + 1]))
+    owner = patches.patch_body.numpy()
+    ranges, points = patches.point_range.numpy(), patches.patch_points.numpy()
+    for patch in range(patches.count):
+        mine = points[ranges[patch][0] : ranges[patch][1]]
+        assert len(mine)
+        assert set(surfaces.point_body.numpy()[mine]) == {owner[patch]}
