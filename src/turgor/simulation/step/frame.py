@@ -317,6 +317,7 @@ class Step:
         s = self.state
         self.forces.evaluate(s.x, s.v, 0.0)
         self.forces.reshape_areas(s.x)
+        self.launch(self.k_leapfrog.find_support, self.count)
         self.launch(self.k_leapfrog.shift_velocities, self.count, clear=int(not self.forces.gathers))
 
     def inspect(self) -> None:
