@@ -188,7 +188,7 @@ def check_auto(solver):
 
 
 def check_accuracy(solver):
-    """A free ball that breathes: the GPU estimates the error of its energy as the CPU does, within what is asked for."""
+    """A free ball that breathes: the GPU estimates the error of its energy as the CPU does, and keeps to it."""
 
     def prepare(sim):
         sim["ball"].velocities = 0.5 * sim["ball"].positions

@@ -202,3 +202,28 @@ def test_bad_values_are_refused(options, words):
 def test_what_cannot_be_that_accurate_says_so():
     with pytest.raises(UnstableError, match=r"raise fps, max_substeps or accuracy, .* use solver='symplectic'"):
         kicked(ball(2), "radial", 1.0, solver="euler", accuracy=1e-4)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("support", ["floor", "pin"])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_what_is_at_rest_does_not_feel_other_substeps(dim, support, precision):
+    """A ball at rest on a bouncy floor, or hanging, stays at rest while substeps change."""
+    scene = ball(dim, STIFF)
+    scene.gravity = (0.0,) * (dim - 1) + (-9.81,)
+    if support == "floor":
+        scene.add_ground(restitution=0.9, friction=0.5)
+    else:
+        top = int(scene["ball"].shape.vertices[:, -1].argmax())
+        scene.set("ball.pins", (top,))
+    scene.set("ball.at", (0.0,) * (dim - 1) + (0.5,))
+    scene.set("ball.springs.damping", 5.0)
+    scene.set("ball.drag", 8.0)
+    sim = turgor.Simulation(scene, DEVICE, precision=precision, contact="none")
+    sim.run(8.0)
+    rest = sim["ball"].positions
+    assert np.abs(sim["ball"].velocities).max() < (1e-9 if precision == "double" else 1e-3)
+    for turn in range(6):
+        sim.state.pace.assign(np.array([sim.substeps * (3 if turn % 2 else 1) + 1, 0, 0], np.int32))
+        sim.run(0.05)
+        assert np.abs(sim["ball"].positions - rest).max() < (1e-9 if precision == "double" else 1e-5)

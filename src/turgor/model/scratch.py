@@ -79,6 +79,7 @@ class Scratch:
         # the plan of a frame
         self.dt = state.dt  # s
         self.step_change, self.step_changed = reals(1), ints(1)  # s, of dt at the last plan; whether there was one
+        self.supported = ints(bodies)  # whether something holds the body: see solvers.leapfrog
         self.clock_start = wp.zeros(1, dtype=wp.float64, device=device)  # s, of the frame
         self.status = ints(2)  # see kernel.status
         self.failed = ints(1)  # whether the frame must be undone

@@ -270,6 +270,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         step_bound_out: wp.array(dtype=wp.float64),  # (bodies,) longest step, s
         renew_bound_out: wp.array(dtype=wp.float64),  # (bodies,) time after which the bound is to be taken again, s
         strain_bound_out: wp.array(dtype=wp.float64),  # (bodies,) time in which the shape changes by STRAIN, s
+        supported: wp.array(dtype=int),
     ):
         b = wp.tid()
         nought = wp.float64(0.0)
@@ -335,5 +336,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         change_rate[b] = real(0.0)
         flow[b] = real(0.0)
         tension_flow[b] = real(0.0)
+        supported[b] = 0
 
     return SimpleNamespace(bound_bodies=bound_bodies, bound_hinges=bound_hinges, bound_step=bound_step)

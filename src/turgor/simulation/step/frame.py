@@ -363,6 +363,7 @@ class Step:
         s = self.state
         self.forces.evaluate(s.x, s.v, 0.0)
         self.forces.reshape_areas(s.x, s.v)
+        self.launch(self.k_leapfrog.find_support, self.count)
         self.launch(self.k_leapfrog.shift_velocities, self.count, clear=int(not self.forces.gathers))
 
     def inspect(self) -> None:
