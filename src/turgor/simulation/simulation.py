@@ -54,7 +54,8 @@ class Simulation:
     contact: the method between bodies. precision: of the numbers, "single" or "double".
     max_substeps: per frame; a scene that needs more raises UnstableError.
     worlds: copies that run at once; parameters of bodies can then be set per world, and all quantities get a leading
-    axis of this length. All worlds share the number of substeps, set by the most demanding one.
+    axis of this length. All worlds share the number of substeps, set by the most demanding one; with a fixed number
+    each world is, bit for bit, what it is alone, whatever the others do.
     ledger: also sum up what damping takes and what wind, pumps, grabs and walls put in (slower).
     assembly: how forces reach the vertices; "auto" scatters on the CPU and gathers on a GPU (docs/architecture.md).
 
