@@ -21,7 +21,7 @@ class RunSettings(Settings):
     """The settings of the scene, with the arguments of `turgor.Simulation` in their place."""
 
     device: Annotated[str, "", 'where it runs: "cpu" or "cuda:0"'] = "cpu"
-    worlds: Annotated[int, "", "copies of the scene that run at once"] = 1
+    worlds: Annotated[int, "", "copies of the scene that run at once, with shared substeps"] = 1
     ledger: Annotated[bool, "", "whether losses and outside work are summed up"] = False
     readings: Annotated[bool, "", "whether contact forces are summed up over each frame"] = False
     assembly: Annotated[str, "", 'how forces reach the vertices: "auto", "scatter" or "gather"'] = "auto"

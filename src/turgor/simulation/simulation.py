@@ -57,7 +57,8 @@ class Simulation:
     accuracy: with substeps="auto", the energy of vibrations that a solver may add or take in a minute, as a share of
     it: 0.01 for 1 %. "auto": no more substeps than stability needs; 0.1 for midpoint and heun, which would gain energy.
     worlds: copies that run at once; parameters of bodies can then be set per world, and all quantities get a leading
-    axis of this length. All worlds share the number of substeps, set by the most demanding one.
+    axis of this length. All worlds share the number of substeps, set by the most demanding one; with a fixed number
+    each world is, bit for bit, what it is alone, whatever the others do.
     ledger: also sum up what damping and contact take, and what wind, pumps, grabs, moving walls and driven bodies put
     in (slower). readings: also sum up contact forces over each frame, for `contacts().force` (a little slower).
     assembly: how forces reach the vertices; "auto" scatters on the CPU and gathers on a GPU (docs/architecture.md).

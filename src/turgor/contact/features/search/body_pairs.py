@@ -23,7 +23,7 @@ __all__ = ["RECHECK", "STALE", "BodyPairs", "kernels"]
 
 LIFE = 64.0  # substeps that lists should last at the present speeds
 LEAST, MOST = 0.02, 0.3  # margin of a pair in edge lengths, where the speed allows
-MOST_WITHIN = 0.65  # of a closed body with itself: what looks the same way is not on its list (`self_lists.py`)
+MOST_ALONE = 0.65  # of a closed body alone in its world: its candidates cost nothing while all sleep (`watch.py`)
 WIDEST = 2.0  # edge lengths: most by which the bounds of a body are enlarged, where the speed allows
 EAGER = 0.75  # share of the margin from which on a list is rebuilt along with others: each time costs
 FOLDING = 0.2  # edge lengths: movement within a body after which it may touch itself although it could not before
@@ -229,16 +229,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return False
 
     @wp.func
-    def fit_margin(step: real, a: int, b: int, edge_size: wp.array(dtype=real), closed: wp.array(dtype=int)) -> real:
+    def fit_margin(
+        step: real, a: int, b: int, bodies: int, edge_size: wp.array(dtype=real), closed: wp.array(dtype=int)
+    ) -> real:
         """How much closer features may come before a pair's list is rebuilt, at an approach of `step` per substep."""
         edge = wp.min(edge_size[a], edge_size[b])
         most = real(MOST)
-        if a == b and closed[a] != 0:
-            most = real(MOST_WITHIN)
+        if bodies == 1 and closed[a] != 0:
+            most = real(MOST_ALONE)
         return wp.max(real(1.5) * step, wp.min(real(LIFE) * step, most * edge)) + real(LEAST) * edge
 
     @n.kernel(__name__)
     def renew_pairs(
+        bodies_per_world: int,
         world: wp.array(dtype=int),
         world_some_stale: wp.array(dtype=int),
         edge_size: wp.array(dtype=real),
@@ -270,7 +273,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 step = approach(body_move, body_spread, a, b)
                 pair_travel[p] = real(0.0)
                 pair_travel_end[p] = real(1.1) * step
-                pair_margin[p] = fit_margin(step, a, b, edge_size, closed)
+                pair_margin[p] = fit_margin(step, a, b, bodies_per_world, edge_size, closed)
 
     @n.kernel(__name__)
     def set_pairs_aside(
@@ -379,7 +382,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         else:
                             step = approach(body_move, body_spread, a, b)
                             pair_travel[slot] = real(0.0)
-                            pair_margin[slot] = fit_margin(step, a, b, edge_size, closed)
+                            pair_margin[slot] = fit_margin(step, a, b, bodies_per_world, edge_size, closed)
                             pair_stale[slot] = STALE
                             if old >= 0:
                                 if old_travel[at(old)] + real(1.1) * step <= old_margin[at(old)]:
