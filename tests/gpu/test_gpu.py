@@ -202,7 +202,7 @@ def check_accuracy(solver):
     options = {"frames": 60, "prepare": prepare, "solver": solver, "accuracy": 0.01}
     cpu, gpu = (simulate(ball(), device, **options).energy_error for device in ("cpu", "cuda"))
     assert 0.0 < abs(gpu) < 0.01
-    assert abs(gpu - cpu) < 0.2 * abs(cpu)
+    assert abs(gpu) < 1.2 * abs(cpu)  # plans are multiples of four substeps there: the error may be much smaller
 
 
 def check_grab():
