@@ -14,6 +14,7 @@ import turgor
 from support.laws import DEVICE, EPS, PRECISIONS
 from turgor import shapes
 from turgor.contact.features import launch
+from turgor.contact.features.solve.sides import UNIT
 from turgor.contact.features.solve.sweep import PATIENCE
 
 
@@ -41,7 +42,8 @@ def run_and_compare(sim, frames, precision):
     """Run; whether there were zones. Momentum may change by round-off only, that of all masses at the largest speed."""
     linear, angular = momenta(sim)
     speed = max(np.abs(sim[name].velocities).max() for name in sim.names)
-    slack = 100.0 * EPS[precision] * speed * sum(sim[name].mass for name in sim.names)
+    mass = sum(sim[name].mass for name in sim.names)
+    slack = 100.0 * (EPS[precision] * speed + UNIT) * mass  # UNIT: of sums, where all impulses act at once
     for _ in range(frames):
         sim.step()
         p, spin = momenta(sim)

@@ -38,6 +38,8 @@ from turgor.model.surfaces import Surfaces
 __all__ = ["SelfLists", "kernels"]
 
 WORTHWHILE = 0.1  # share of the margin that must be left, or else a new list is built
+# whether lists leave out parts that look the same way: faster, but small faces may turn over before they are looked at
+SAME_WAY = False
 SAME_SIDE = math.radians(85.0)  # patches with all normals within this angle look the same way
 SURELY = math.radians(80.0)  # those within this angle will for some time, and are not compared
 TURNING = math.radians(85.0 - ALIKE)  # by which features that looked the same way may turn against each other
@@ -238,7 +240,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 i = at(mesh.patch_points[at(q)])
                 for s in range(mesh.point_faces_start[i], mesh.point_faces_start[i + 1]):
                     least = wp.min(least, wp.dot(axis, face_normal[at(mesh.point_faces[at(s)])]))
-            if closed[c] == 0:
+            if wp.static(not SAME_WAY) or closed[c] == 0:
                 least = real(-1.0)
             cone_axis[k] = axis
             cone_angle[k] = wp.acos(wp.clamp(least, real(-1.0), real(1.0)))
@@ -356,7 +358,17 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             compared[k] = 1
                             compared[l] = 1
                             compare_patches(
-                                mesh, rest, face_normal, candidate_list, pair, k, l, margin, skin, True, closed[c] != 0
+                                mesh,
+                                rest,
+                                face_normal,
+                                candidate_list,
+                                pair,
+                                k,
+                                l,
+                                margin,
+                                skin,
+                                True,
+                                SAME_WAY and closed[c] != 0,
                             )
                     node += 1
                 else:
@@ -494,7 +506,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                     left = left_between(
                                         patch_maps[k], patch_maps[l], patch_seen[k], patch_seen[l], margin, skin
                                     )
-                                    if closed[c] == 0 or turned_between(patch_maps[k], patch_maps[l]) < real(TURNING):
+                                    if (
+                                        wp.static(not SAME_WAY)
+                                        or closed[c] == 0
+                                        or turned_between(patch_maps[k], patch_maps[l]) < real(TURNING)
+                                    ):
                                         off = wp.max(off, left)
                                 least = wp.min(least, off)
                         step = 1
