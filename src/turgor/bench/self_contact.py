@@ -47,13 +47,13 @@ def body_scene(shape: Shape, *, self_contact: bool, landing: bool) -> Scene:
 def list_work(sim: Simulation) -> dict[str, int]:
     """What contact of one body with itself has done so far, counted on the device.
 
-    rechecks and renewals of its list, patches compared for these, candidates now, substeps that went through contact.
+    Lists, pairs of patches compared for these, candidates now, substeps that went through contact.
     """
     assert sim.engine.split is not None
     method: Any = sim.engine.split.method
-    rechecks, renewals, compared = method.lists.self_lists.list_work.numpy().tolist()
+    renewals, compared = method.lists.self_lists.list_work.numpy().tolist()
     return {
-        "rechecks": rechecks, "renewals": renewals, "compared": compared,
+        "renewals": renewals, "compared": compared,
         "candidates": int(method.lists.candidates.candidate_count.numpy()[0]),
         "contact_substeps": int(method.lists.watch.contact_substeps.numpy()[0]),
     }  # fmt: skip
@@ -93,6 +93,6 @@ def _row(shape: Shape, device: str, *, landing: bool) -> dict[str, float]:
     work = list_work(sims[1])
     return {
         "vertices": sims[0].vertices, "substeps": substeps[1], "us_without": without, "us_with": own,
-        "ratio": own / without, "rechecks": work["rechecks"], "renewals": work["renewals"],
+        "ratio": own / without, "renewals": work["renewals"],
         "contact_substeps": work["contact_substeps"],
     }  # fmt: skip

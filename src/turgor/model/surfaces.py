@@ -50,7 +50,7 @@ class Surfaces:
         model, rigids = self.model, self.model.rigids
         owner = np.repeat(np.arange(rigids.count), np.diff(rigid_starts))
         soft, rigid = model.body_host, owner + self.soft_bodies
-        self.point_body = self._at_points(np.append(soft, rigid), self.bodies)
+        self.point_body = self.at_points(np.append(soft, rigid), self.bodies)
         local = np.concatenate([*(c.points for c in rigids.collision), np.zeros((0, model.numbers.dim))])
         self.local = self.model.repeated(local, model.numbers.vec)  # m, of the rigid points, principal axes
         self.local_body = self.model.repeated(owner, wp.int32, rigids.count)  # rigid body of each rigid point
@@ -64,15 +64,14 @@ class Surfaces:
         starts = np.append(model.starts[:-1], rigid_starts[:-1] + self.soft_points)
         counts = np.append(np.diff(model.starts), np.diff(rigid_starts))
         found = [_features_of(faces, int(count), table) for (faces, table), count in zip(meshes, counts, strict=True)]
-        empty = {"faces": dim, "opposite": dim, "owns": 1, "edges": 4, "face_edges": dim, "edge_faces": 2}
+        empty = {"faces": dim, "opposite": dim, "owns": 1, "edges": 4, "face_edges": dim}
         tables = {name: [np.zeros((0, width), np.int32)] for name, width in empty.items()}
         edge_count, face_count = 0, 0
-        for start, (faces, opposite, owns, edges, face_edges, edge_faces) in zip(starts, found, strict=True):
+        for start, (faces, opposite, owns, edges, face_edges) in zip(starts, found, strict=True):
             tables["faces"].append(faces + np.int32(start))
             tables["opposite"].append(_shifted(opposite, start))
             tables["edges"].append(_shifted(edges, start))
             tables["face_edges"].append(_shifted(face_edges, edge_count))
-            tables["edge_faces"].append(_shifted(edge_faces, face_count))
             tables["owns"].append(owns[:, None])
             edge_count, face_count = edge_count + len(edges), face_count + len(faces)
         one = {name: np.concatenate(rows).astype(np.int32, copy=False) for name, rows in tables.items()}
@@ -86,7 +85,6 @@ class Surfaces:
         self.edges = self.repeated_points(one["edges"], soft, wp.vec4i)  # ends, then the apexes beside it or -1
         self.face_edges = self.model.repeated(one["face_edges"], face_type, edge_count)
         # the first two at each edge, or -1
-        self.edge_faces = self.model.repeated(one["edge_faces"], wp.vec2i, face_count)
         body = np.repeat(np.arange(self.bodies, dtype=np.int32), face_counts)
         self.face_body = self.model.repeated(body, wp.int32, self.bodies)
         self.face_start = self.model.ends(np.array(face_counts, np.int64))  # (bodies * worlds + 1,)
@@ -147,7 +145,7 @@ class Surfaces:
         strides = np.repeat(np.array([self.soft_points, self.rigid_points]), [soft, len(table) - soft])
         return self.model.repeated(moved, dtype, strides)
 
-    def _at_points(self, values: IntArray, shift: int) -> Any:
+    def at_points(self, values: IntArray, shift: int) -> Any:
         """One number per point of a world, in the order of all points: the soft ones of all worlds come first."""
         parts = [self.model.repeated(part, wp.int32, shift) for part in np.split(values, [self.soft_points])]
         return joined(parts, self.model.device)
@@ -201,7 +199,7 @@ def _features_of(
     none = np.full((number, dim), -1, np.int32)
     if dim == 2:
         owns = bits.reshape(number, dim).sum(axis=1, dtype=np.int32)
-        return faces, none, owns, np.zeros((0, 4), np.int32), none, np.zeros((0, 2), np.int32)
+        return faces, none, owns, np.zeros((0, 4), np.int32), none
     table = table or edge_table(faces, count)
     begin, end, apex = faces.ravel(), np.roll(faces, -1, axis=1).ravel(), np.roll(faces, -2, axis=1).ravel()
     apex = np.where((apex == begin) | (apex == end), np.int32(-1), apex)  # a face with repeated corners has none
@@ -222,5 +220,4 @@ def _features_of(
     other = np.where(mine, beside[table.edge, 1], beside[table.edge, 0])
     opposite = np.where(begin != end, other, np.int32(-1))
     owns = bits.reshape(number, dim).sum(axis=1, dtype=np.int32)
-    edge_faces = np.where(sides >= 0, sides // dim, np.int32(-1))[proper]
-    return faces, opposite.reshape(number, dim), owns, edges, face_edges.reshape(number, dim), edge_faces
+    return faces, opposite.reshape(number, dim), owns, edges, face_edges.reshape(number, dim)

@@ -59,8 +59,8 @@ class Flags:
 
         self.all_stale, self.world_stale = flag(), flag(worlds)  # a body has left its bounds: pairs are searched again
         self.some_stale, self.world_some_stale = flag(), flag(worlds)  # lists of some pairs have used up their margins
-        self.recheck = flag()  # the list of a body with itself may have used up its margin
         self.shape_doubt, self.body_doubt = flag(), flag(bodies)  # a body may no longer be star-shaped
+        self.turned = flag(bodies)  # a face has left the cone of its patch
         self.needs_tree, self.needs_self = flag(), flag()  # candidates by trees; of bodies with themselves
         self.untested = flag()  # bodies may overlap from the start
         self.overflow = flag(5)  # [0]: a list was too short; then what was needed of each

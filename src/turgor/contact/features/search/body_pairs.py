@@ -19,15 +19,13 @@ from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
 
-__all__ = ["RECHECK", "STALE", "BodyPairs", "kernels"]
+__all__ = ["BodyPairs", "kernels"]
 
 LIFE = 64.0  # substeps that lists should last at the present speeds
 LEAST, MOST = 0.02, 0.3  # margin of a pair in edge lengths, where the speed allows
-MOST_ALONE = 0.65  # of a closed body alone in its world: its candidates cost nothing while all sleep (`watch.py`)
 WIDEST = 2.0  # edge lengths: most by which the bounds of a body are enlarged, where the speed allows
 EAGER = 0.75  # share of the margin from which on a list is rebuilt along with others: each time costs
 FOLDING = 0.2  # edge lengths: movement within a body after which it may touch itself although it could not before
-STALE, RECHECK = 1, 2  # of a pair: its list is rebuilt; a body with itself, of which `self_lists.py` decides
 
 
 class BodyPairs:
@@ -148,7 +146,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         deformed: wp.array(dtype=real),
         shape_doubt: wp.array(dtype=int),
         body_doubt: wp.array(dtype=int),
-        recheck: wp.array(dtype=int),
+        turned: wp.array(dtype=int),
         stride: int,
     ):
         """Whether the lists hold for this substep too. Contact may speed points up: a tenth is allowed for."""
@@ -164,17 +162,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
             ids = pairs[at(p)]
             ahead = pair_travel[at(p)] + real(1.1) * approach(body_move, body_spread, at(ids[0]), at(ids[1]))
             pair_travel_end[at(p)] = ahead
-            if not (ahead <= pair_margin[at(p)]):
-                if ids[0] == ids[1]:
-                    pair_stale[at(p)] = RECHECK
-                    recheck[0] = 1
-                else:
-                    pair_stale[at(p)] = STALE
-                    some_stale[0] = 1
-                    world_some_stale[at(world[at(ids[0])])] = 1
+            if not (ahead <= pair_margin[at(p)]) or (ids[0] == ids[1] and turned[at(ids[0])] != 0):
+                pair_stale[at(p)] = 1
+                some_stale[0] = 1
+                world_some_stale[at(world[at(ids[0])])] = 1
 
     @n.kernel(__name__)
     def bound_bodies(
+        bodies_per_world: int,
         point_start: wp.array(dtype=int),
         point_end: wp.array(dtype=int),
         points: wp.array(dtype=vec),
@@ -193,6 +188,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """Boxes of the bodies of stale worlds, enlarged by their thickness and what they may move while lists last."""
         c, lane = wp.tid()
         if world_stale[at(world[c])] == 0:
+            return
+        if bodies_per_world == 1:  # there is nothing else to be near
+            if lane == 0:
+                body_drift[c] = real(0.0)
+                body_margin[c] = real(FAR)
+                body_doubt[c] = 1
             return
         big = real(FAR)
         lowest = vec(big)
@@ -229,23 +230,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return False
 
     @wp.func
-    def fit_margin(
-        step: real, a: int, b: int, bodies: int, edge_size: wp.array(dtype=real), closed: wp.array(dtype=int)
-    ) -> real:
+    def fit_margin(step: real, a: int, b: int, edge_size: wp.array(dtype=real)) -> real:
         """How much closer features may come before a pair's list is rebuilt, at an approach of `step` per substep."""
         edge = wp.min(edge_size[a], edge_size[b])
-        most = real(MOST)
-        if bodies == 1 and closed[a] != 0:
-            most = real(MOST_ALONE)
-        return wp.max(real(1.5) * step, wp.min(real(LIFE) * step, most * edge)) + real(LEAST) * edge
+        return wp.max(real(1.5) * step, wp.min(real(LIFE) * step, real(MOST) * edge)) + real(LEAST) * edge
 
     @n.kernel(__name__)
     def renew_pairs(
-        bodies_per_world: int,
         world: wp.array(dtype=int),
         world_some_stale: wp.array(dtype=int),
         edge_size: wp.array(dtype=real),
-        closed: wp.array(dtype=int),
         body_move: wp.array(dtype=vec),
         body_spread: wp.array(dtype=real),
         pair_count: wp.array(dtype=int),
@@ -255,25 +249,22 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_travel_end: wp.array(dtype=real),
         pair_stale: wp.array(dtype=int),
         new_slot: wp.array(dtype=int),
-        kept_count: wp.array(dtype=int),
         stride: int,
     ):
         """New margins for pairs that are stale or soon will be; the others stay in their places, with their lists."""
-        if wp.tid() == 0:
-            kept_count[0] = 0
         for k in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             p = at(k)
             new_slot[p] = k
             a = at(pairs[p][0])
             b = at(pairs[p][1])
             some = world_some_stale[at(world[a])] != 0
-            if some and (pair_stale[p] != 0 or pair_travel[p] > real(EAGER) * pair_margin[p]):
-                pair_stale[p] = STALE
+            if some and (pair_stale[p] != 0 or (a != b and pair_travel[p] > real(EAGER) * pair_margin[p])):
+                pair_stale[p] = 1
                 new_slot[p] = -1
                 step = approach(body_move, body_spread, a, b)
                 pair_travel[p] = real(0.0)
                 pair_travel_end[p] = real(1.1) * step
-                pair_margin[p] = fit_margin(step, a, b, bodies_per_world, edge_size, closed)
+                pair_margin[p] = fit_margin(step, a, b, edge_size)
 
     @n.kernel(__name__)
     def set_pairs_aside(
@@ -291,12 +282,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         first_pair: wp.array(dtype=int),
         next_pair: wp.array(dtype=int),  # of the same body
         new_slot: wp.array(dtype=int),
-        kept_count: wp.array(dtype=int),
         stride: int,
     ):
         """The pairs as they were, in chains by their first body, to be found again by `list_pairs`."""
-        if wp.tid() == 0:
-            kept_count[0] = 0
         for k in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             p = at(k)
             old_second[p] = pairs[p][1]
@@ -318,7 +306,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         self_contact: wp.array(dtype=int),
         star_shaped: wp.array(dtype=int),  # bodies that cannot touch themselves as they are now
         edge_size: wp.array(dtype=real),
-        closed: wp.array(dtype=int),
         body_move: wp.array(dtype=vec),
         body_spread: wp.array(dtype=real),
         old_second: wp.array(dtype=int),
@@ -331,6 +318,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         world: wp.array(dtype=int),
         world_stale: wp.array(dtype=int),
         world_some_stale: wp.array(dtype=int),
+        turned: wp.array(dtype=int),
         new_slot: wp.array(dtype=int),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
@@ -382,10 +370,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         else:
                             step = approach(body_move, body_spread, a, b)
                             pair_travel[slot] = real(0.0)
-                            pair_margin[slot] = fit_margin(step, a, b, bodies_per_world, edge_size, closed)
-                            pair_stale[slot] = STALE
+                            pair_margin[slot] = fit_margin(step, a, b, edge_size)
+                            pair_stale[slot] = 1
                             if old >= 0:
-                                if old_travel[at(old)] + real(1.1) * step <= old_margin[at(old)]:
+                                holds = old_travel[at(old)] + real(1.1) * step <= old_margin[at(old)]
+                                if holds and (a != b or turned[a] == 0):
                                     pair_travel[slot] = old_travel[at(old)]
                                     pair_margin[slot] = old_margin[at(old)]
                                     pair_stale[slot] = 0

@@ -53,6 +53,7 @@ class Candidates:
 
     def keep(self, new_slot: Any) -> None:
         """Only the candidates of pairs that keep their lists stay."""
+        self.kept_count.zero_()
         if self.launch.parallel:
             self.launch.walk(self.kernels.set_aside, new_slot=new_slot)
             self.launch.walk(self.kernels.put_back)

@@ -1,12 +1,10 @@
 """Candidates between two patches: points of each near faces of the other, and edges near edges.
 
 Features of one surface that share a point never touch. Others may be nearer at rest than the skin of the surface, where
-its mesh is fine: there the skin is half of that distance, as in `solve/constraints.py`. On a closed surface, features
-that look the same way are no candidates (`self_lists.py` says why).
+its mesh is fine: there the skin is half of that distance, as in `solve/constraints.py`.
 """
 
 import functools
-import math
 from types import SimpleNamespace
 from typing import no_type_check
 
@@ -18,9 +16,7 @@ from turgor.contact.geometry import closest_fast
 from turgor.contact.geometry.advancement import EDGE_EDGE, VERTEX_FACE
 from turgor.kernel.numbers import Numbers, at
 
-__all__ = ["ALIKE", "kernels"]
-
-ALIKE = 50.0  # degrees: features whose normals differ by less look the same way
+__all__ = ["kernels"]
 
 
 @functools.cache
@@ -37,23 +33,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """Distance of two boxes, squared."""
         off = wp.max(wp.max(low - other_high, other_low - high), vec())
         return wp.dot(off, off)
-
-    @wp.func
-    def point_agrees(mesh: Mesh, normals: wp.array(dtype=vec), i: int, normal: vec) -> bool:
-        """Whether all faces at a point look the same way as a face."""
-        for s in range(mesh.point_faces_start[i], mesh.point_faces_start[i + 1]):
-            if wp.dot(normals[at(mesh.point_faces[at(s)])], normal) < real(math.cos(math.radians(ALIKE))):
-                return False
-        return True
-
-    @wp.func
-    def edges_agree(normals: wp.array(dtype=vec), mine: wp.vec2i, its: wp.vec2i) -> bool:
-        """Whether the faces at two edges look the same way."""
-        for a in range(2):
-            for b in range(2):
-                if wp.dot(normals[at(mine[a])], normals[at(its[b])]) < real(math.cos(math.radians(ALIKE))):
-                    return False
-        return True
 
     if dim == 2:
 
@@ -73,24 +52,27 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func
     def point_near_faces(
-        mesh: Mesh, rest: wp.array(dtype=vec), normals: wp.array(dtype=vec), found: CandidateList, pair: int,
-        r: int, s: int, margin: real, skin: real, same: bool, oriented: bool,
-    ):  # fmt: skip
+        mesh: Mesh, rest: wp.array(dtype=vec), found: CandidateList, pair: int, r: int, s: int, margin: real,
+        known: real, skin: real, same: bool,
+    ) -> real:  # fmt: skip
         """Point r near faces of the star of point s."""
-        within = margin + skin
+        least = known
+        within = known + skin
         i = at(mesh.patch_points[at(r)])
         p = mesh.points[i]
-        if box_gap(p, p, mesh.star_low[at(s)], mesh.star_high[at(s)]) <= within * within:
+        off = box_gap(p, p, mesh.star_low[at(s)], mesh.star_high[at(s)])
+        if off > within * within:
+            least = wp.min(least, wp.sqrt(off) - skin)
+        else:
             for q in range(mesh.face_first[at(s)], mesh.face_first[at(s + 1)]):
                 which = at(mesh.star_faces[at(q)])
                 f = mesh.faces[which]
-                out = f[0] == i or f[1] == i or f[wp.static(dim - 1)] == i
-                if oriented and not out:
-                    out = point_agrees(mesh, normals, i, normals[which])
-                if not out:
+                if not (f[0] == i or f[1] == i or f[wp.static(dim - 1)] == i):
                     w, gap = gap_to_face(p, f, mesh.points)
                     size = wp.length(gap)
-                    if size <= within:
+                    if size > within:
+                        least = wp.min(least, size - skin)
+                    else:
                         touch = skin
                         if same:
                             between = rest[i]
@@ -99,14 +81,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             touch = wp.min(skin, real(0.5) * wp.length(between))
                         if size - touch <= margin:
                             add(found, pair, i, which, VERTEX_FACE, size - touch)
+                        else:
+                            least = wp.min(least, size - touch)
+        return least
 
     @wp.func
     def edges_near_edges(
-        mesh: Mesh, rest: wp.array(dtype=vec), normals: wp.array(dtype=vec), found: CandidateList, pair: int,
-        r: int, s: int, margin: real, skin: real, same: bool, oriented: bool,
-    ):  # fmt: skip
+        mesh: Mesh, rest: wp.array(dtype=vec), found: CandidateList, pair: int, r: int, s: int, margin: real,
+        known: real, skin: real, same: bool,
+    ) -> real:  # fmt: skip
         """Edges of the stars of two points."""
-        within = margin + skin
+        least = known
+        within = known + skin
         for m in range(mesh.edge_first[at(r)], mesh.edge_first[at(r + 1)]):
             one = at(mesh.star_edges[at(m)])
             e = mesh.edges[one]
@@ -114,20 +100,25 @@ def kernels(n: Numbers) -> SimpleNamespace:
             b = mesh.points[at(e[1])]
             lowest = wp.min(a, b)
             highest = wp.max(a, b)
-            if box_gap(lowest, highest, mesh.star_low[at(s)], mesh.star_high[at(s)]) <= within * within:
+            off = box_gap(lowest, highest, mesh.star_low[at(s)], mesh.star_high[at(s)])
+            if off > within * within:
+                least = wp.min(least, wp.sqrt(off) - skin)
+            else:
                 for q in range(mesh.edge_first[at(s)], mesh.edge_first[at(s + 1)]):
                     two = at(mesh.star_edges[at(q)])
                     g = mesh.edges[two]
-                    out = g[0] == e[0] or g[0] == e[1] or g[1] == e[0] or g[1] == e[1]
-                    if oriented and not out:
-                        out = edges_agree(normals, mesh.edge_faces[one], mesh.edge_faces[two])
-                    if not out:
+                    if not (g[0] == e[0] or g[0] == e[1] or g[1] == e[0] or g[1] == e[1]):
                         c = mesh.points[at(g[0])]
                         d = mesh.points[at(g[1])]
-                        if box_gap(lowest, highest, wp.min(c, d), wp.max(c, d)) <= within * within:
+                        off = box_gap(lowest, highest, wp.min(c, d), wp.max(c, d))
+                        if off > within * within:
+                            least = wp.min(least, wp.sqrt(off) - skin)
+                        else:
                             t, u, gap = near.segments(a, b, c, d)
                             size = wp.length(gap)
-                            if size <= within:
+                            if size > within:
+                                least = wp.min(least, size - skin)
+                            else:
                                 touch = skin
                                 if same:
                                     between = (real(1.0) - t) * rest[at(e[0])] + t * rest[at(e[1])]
@@ -135,27 +126,37 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                     touch = wp.min(skin, real(0.5) * wp.length(between))
                                 if size - touch <= margin:
                                     add(found, pair, one, two, EDGE_EDGE, size - touch)
+                                else:
+                                    least = wp.min(least, size - touch)
+        return least
 
     @wp.func
     def compare_patches(
-        mesh: Mesh, rest: wp.array(dtype=vec), normals: wp.array(dtype=vec), found: CandidateList, pair: int,
-        k: int, l: int, margin: real, skin: real, same: bool, oriented: bool,  # noqa: E741
-    ):  # fmt: skip
-        """All candidates between two patches, by the stars of their points.
+        mesh: Mesh, rest: wp.array(dtype=vec), found: CandidateList, pair: int, k: int, l: int,  # noqa: E741
+        margin: real, known: real, skin: real, same: bool,
+    ) -> real:  # fmt: skip
+        """All candidates between two patches, by the stars of their points; distance of the others, at most `known`.
 
-        same: they are of one surface; oriented: which is closed, and has the given normals of its faces.
+        same: they are of one surface.
         """
-        within = (margin + skin) * (margin + skin)
+        least = known
+        within = (known + skin) * (known + skin)
         mine = mesh.point_range[at(k)]
         its = mesh.point_range[at(l)]
         for r in range(mine[0], mine[1]):
             low = mesh.star_low[at(r)]
             high = mesh.star_high[at(r)]
             for s in range(wp.where(l == k, r + 1, its[0]), its[1]):  # in one star, all features share a point
-                if box_gap(low, high, mesh.star_low[at(s)], mesh.star_high[at(s)]) <= within:
-                    point_near_faces(mesh, rest, normals, found, pair, r, s, margin, skin, same, oriented)
-                    point_near_faces(mesh, rest, normals, found, pair, s, r, margin, skin, same, oriented)
+                off = box_gap(low, high, mesh.star_low[at(s)], mesh.star_high[at(s)])
+                if off > within:
+                    least = wp.min(least, wp.sqrt(off) - skin)
+                else:
+                    least = wp.min(least, point_near_faces(mesh, rest, found, pair, r, s, margin, known, skin, same))
+                    least = wp.min(least, point_near_faces(mesh, rest, found, pair, s, r, margin, known, skin, same))
                     if wp.static(dim == 3):
-                        edges_near_edges(mesh, rest, normals, found, pair, r, s, margin, skin, same, oriented)
+                        least = wp.min(
+                            least, edges_near_edges(mesh, rest, found, pair, r, s, margin, known, skin, same)
+                        )
+        return least
 
     return SimpleNamespace(box_gap=box_gap, compare_patches=compare_patches)

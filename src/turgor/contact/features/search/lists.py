@@ -48,7 +48,7 @@ class Lists:
         known = known.extended({"mesh": known.struct(patch_kernels(model.numbers).Mesh)})
         self.tree = TreeLists(model, self.patches, known)
         self.self_lists = SelfLists(model, surfaces, self.patches, self.tree.launch)
-        self.watch = Watch(model, scratch, surfaces, self.patches, self.self_lists.launch)
+        self.watch = Watch(model, scratch, surfaces, self.self_lists)
         self.launch = self.watch.launch  # knows all of them
 
     def allocate(self) -> None:
@@ -69,20 +69,16 @@ class Lists:
     def check(self) -> None:
         """Which lists hold for this substep too."""
         self.motion.measure()
+        if not self.watch.alone:  # which is tested after each substep
+            self.self_lists.test()
         self.pairs.judge()
         wp.capture_if(self.flags.shape_doubt, on_true=self.mark_star_shaped)
-        wp.capture_if(self.flags.recheck, on_true=self.recheck_self)
 
     def mark_star_shaped(self, ahead: bool = False) -> None:
         """Which of the bodies in doubt cannot touch themselves; ahead: until the next plan."""
         self.star_shaped.mark(ahead)
         self.flags.shape_doubt.zero_()
         self.flags.body_doubt.zero_()
-
-    def recheck_self(self) -> None:
-        """Whether a body whose margin with itself seems used up needs a new list."""
-        self.self_lists.recheck(self.pairs.capacity)
-        self.flags.recheck.zero_()
 
     def search_all(self) -> None:
         """Pairs of bodies, then pairs of features."""

@@ -26,7 +26,7 @@ __all__ = ["Patches", "kernels"]
 
 IntArray = npt.NDArray[np.int32]
 
-SIZE = 8  # points of a patch
+SIZE, SMALL, LARGE = 8, 4, 3000  # points of a patch; of one of a body with fewer points than this
 
 
 class Patches:
@@ -46,6 +46,8 @@ class Patches:
         self.patch_start = model.ends(numbers)  # first patch of each contact body, and the end
         self.patch_body = model.repeated(body, wp.int32, f.bodies)
         self.patch_points = f.repeated_points(order[:, None], f.soft_points, wp.int32)
+        self.point_patch = f.at_points(np.repeat(np.arange(self.per_world), np.diff(bounds)[:, 0])[rank], self.per_world)
+        self.point_rank = f.at_points(rank, 0)
         self.point_range = model.repeated(bounds, wp.vec2i, points)  # in `patch_points`
         # features in the order of their first points, and where those of each point begin
         self.star_faces, self.face_first = self._stars(model, rank[f.world_faces], points)
@@ -76,12 +78,14 @@ def _cut(model: Model, f: Surfaces) -> tuple[IntArray, IntArray, IntArray]:
     curve = np.arange(points, dtype=np.int32)  # soft points are in this order already
     for collider, first in zip(model.rigids.collision, starts[f.soft_bodies :], strict=False):
         curve[first : first + len(collider.points)] = first + morton_order(collider.points)
-    numbers = -(-np.diff(starts) // SIZE)
+    size = np.where(np.diff(starts) < LARGE, SMALL, SIZE)  # per body
+    numbers = -(-np.diff(starts) // size)
     patch_start = np.append(0, np.cumsum(numbers))
     body = np.repeat(np.arange(f.bodies), np.diff(starts))
     place = np.arange(points) - starts[body]  # along the curve, within the body
-    block = (patch_start[body] + place // SIZE).astype(np.int32)
-    middle = np.minimum(starts[body] + (place // SIZE) * SIZE + SIZE // 2, starts[body + 1] - 1)
+    first = place // size[body] * size[body]  # of the points of a block
+    block = (patch_start[body] + place // size[body]).astype(np.int32)
+    middle = np.minimum(starts[body] + first + size[body] // 2, starts[body + 1] - 1)
     label = np.full(points, -1, np.int32)
     seeds = np.arange(points) == middle
     label[curve[seeds]] = block[seeds]
@@ -132,12 +136,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         points: wp.array(dtype=vec)
         faces: wp.array(dtype=face)
         edges: wp.array(dtype=wp.vec4i)
-        edge_faces: wp.array(dtype=wp.vec2i)
         point_faces_start: wp.array(dtype=int)
         point_faces: wp.array(dtype=int)
         patch_start: wp.array(dtype=int)
         patch_body: wp.array(dtype=int)
         patch_points: wp.array(dtype=int)
+        point_patch: wp.array(dtype=int)
         point_range: wp.array(dtype=wp.vec2i)
         star_faces: wp.array(dtype=int)
         face_first: wp.array(dtype=int)

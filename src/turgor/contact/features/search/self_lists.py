@@ -1,21 +1,15 @@
-"""Lists of bodies with themselves, by the tree over their patches; and a check by patches before one is rebuilt.
+"""Lists of bodies with themselves, by the tree over their patches, and how long they hold.
 
-Most of a surface is near nothing but its own neighbourhood, and needs no list there. A closed surface that does not
-cross itself has its inside on one side everywhere, so the first parts of it that touch look in opposite directions:
-between a surface and another part of it that looks the same way there is always a part that looks the other way.
-Features whose normals (those of all faces at them) are within a right angle of each other are therefore left out of the
-list, as long as that is so. (Volino & Magnenat-Thalmann 1994 have this for one smooth patch.) Cloths have no inside,
-and are compared everywhere.
+Most of a surface is near nothing but its own neighbourhood, which cannot touch itself as long as it is not folded: a
+connected piece of a surface whose normals all have a component along one axis is the graph of a function over the plane
+across that axis (Volino & Magnenat-Thalmann 1994). The normals of all faces at the points of a patch are within an
+angle of its own axis, which is tested after every substep (`test_faces`). Two patches that share a corner, or that both share one with a third, are not
+compared if the cones of these two or three are in one of the angle FLAT. So a list holds although points shiver, a ball
+swells or a finger waves.
 
-The travel of a body with itself is twice the largest movement of any of its points, which a waving finger soon uses up,
-though its neighbours wave along. So when the margin seems used up, boxes and normals are looked at again. Patches that
-look the same way, or are apart, need no more. For others it counts what has happened since the list was built. Two
-features that are not on it looked the same way, or were farther apart than the margin, and than the boxes around their
-patches. Patch k is taken to move by an affine map, x = c + A (X - C), fitted to its corners and its normal, with a
-residual e. With the map of k for both patches,
-    |x - y| >= s |X - Y| - |c' - c - A (C' - C)| - |A' - A| R' - e - e',
-where s is the smallest stretch of A, the primed quantities are those of the other patch, and R' is its radius. Normals
-turn by the map too, and by an angle that is measured face by face.
+All other pairs of patches are compared if their boxes are near each other. Features that are nearer than a margin are
+candidates; how far the others, and other patches, are apart at least is what the body may travel (twice the largest
+movement of a point in it) until the list is built again.
 """
 
 import functools
@@ -28,8 +22,6 @@ import warp as wp
 from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.search import body_pairs, compare, patches
 from turgor.contact.features.search import candidates as listed
-from turgor.contact.features.search.body_pairs import RECHECK, STALE
-from turgor.contact.features.search.compare import ALIKE
 from turgor.contact.features.search.patches import Patches
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
@@ -37,169 +29,237 @@ from turgor.model.surfaces import Surfaces
 
 __all__ = ["SelfLists", "kernels"]
 
-WORTHWHILE = 0.1  # share of the margin that must be left, or else a new list is built
-# whether lists leave out parts that look the same way: faster, but small faces may turn over before they are looked at
-SAME_WAY = False
-SAME_SIDE = math.radians(85.0)  # patches with all normals within this angle look the same way
-SURELY = math.radians(80.0)  # those within this angle will for some time, and are not compared
-TURNING = math.radians(85.0 - ALIKE)  # by which features that looked the same way may turn against each other
-FOLDING = 0.4  # edge lengths: travel after which normals are looked at again; they turn by some 20 degrees
-REACH = 4.0  # edge lengths: patches farther apart are not looked at
+LISTED = 0.8  # edges of two patches, of the mean length: features that are nearer are candidates
+KNOWN = 1.0  # the same: up to here the distance of others is found out
+REACH = 4.0  # mean edges of the body: patches farther apart are not looked at
+AHEAD = 1.5  # substeps for which a new list holds at least
+FLAT = math.radians(85.0)  # largest angle of a normal from the axis of a piece
+HORIZON = 4  # substeps for which it is foreseen, by their velocities, that faces stay in their cones
+TURN = math.radians(16.0)  # by which normals may turn while a list lasts
+# neighbours of a patch, and theirs: so many are told from other patches
+FIRST, SECOND = 16, 32
 
 
 class SelfLists:
-    """Boxes, normals and positions of when the list of a body with itself was built, and what has happened since."""
+    """Which neighbourhoods are not folded, and how far the lists of bodies with themselves reach."""
 
-    SAVED = ("self_seen", "self_margin", "self_far", "patch_seen", "seen_normal", "compared")
+    SAVED = ("cone_axis", "cone_cosine", "self_far", "test_in")
 
     def __init__(self, model: Model, surfaces: Surfaces, patches: Patches, launch: FeatureLauncher) -> None:
         n, zeros = model.numbers, launch.zeros
-        k = kernels(n)
-        self.kernels, self.patches = k, patches
-        self.bodies, self.face_count = surfaces.bodies * model.worlds, len(surfaces.faces)
+        self.kernels, self.patches = kernels(n), patches
+        self.bodies = surfaces.bodies * model.worlds
         own = bool(surfaces.world_self_contact.any())
         count, nodes = (patches.count, patches.nodes) if own else (0, 0)
-        self.self_pair = zeros(self.bodies, wp.int32)  # the pair of each body with itself, if it is looked at, or -1
-        self.self_margin = zeros(self.bodies, n.real)  # m: of the list
-        self.self_left = zeros(self.bodies, n.real)  # m: how much closer features can still come
-        self.self_far = zeros(self.bodies, n.real)  # m: travel for which the list holds, if normals do not turn
-        # now
-        self.face_normal = zeros(self.face_count if own else 0, n.vec)
+        self.count, self.nodes = count, nodes
+        self.self_pair = zeros(self.bodies, wp.int32)  # the pair of each body with itself, if its list is built, or -1
+        self.self_ahead = zeros(self.bodies, n.real)  # m: how much closer features may come in this substep
+        self.self_left = zeros(self.bodies, n.real)  # m: how much closer they can come before the list ends ...
+        self.self_far = zeros(self.bodies, n.real)  # m: ... and the travel of the pair by then
         self.self_low, self.self_high = zeros(nodes, n.vec), zeros(nodes, n.vec)  # m: boxes of the nodes
-        self.cone_axis, self.cone_angle = zeros(count, n.vec), zeros(count, n.real)  # of the normals of a patch, rad
-        self.patch_maps = zeros(count, k.Map)  # how a patch has moved, if it was compared with others
-        # when the list was built
-        self.self_seen = zeros(surfaces.first_rigid if own else 0, n.vec)  # m: positions of the soft points
-        self.patch_seen, self.seen_normal = zeros(count, k.Seen), zeros(len(self.face_normal), n.vec)
-        self.compared = zeros(count, wp.int32)  # whether a patch was compared with any
-        self.list_work = zeros(3, wp.int32)  # done so far: rechecks, lists, pairs of patches compared for them
+        self.patch_size = zeros(count, n.real)  # m: mean edge
+        self.cone_axis, self.cone_angle = zeros(count, n.vec), zeros(count, n.real)  # rad: where its normals must stay
+        self.cone_cosine = zeros(count, n.real)
+        # which patches share a corner, those that share one with these, and with which
+        self.first, self.second, self.between = (
+            wp.full((count, width), -1, dtype=wp.int32, device=launch.device) for width in (FIRST, SECOND, SECOND)
+        )
+        self.face_count = len(surfaces.faces) if own else 0
+        self.face_patches = zeros(self.face_count, n.face)
+        self.face_normal = zeros(self.face_count, n.vec)
+        self.test_in, self.test_next = zeros(self.bodies, wp.int32), zeros(self.bodies, wp.int32)  # substeps; whether 1
+        self.list_work = zeros(2, wp.int32)  # done so far: lists, pairs of patches compared for them
         self.launch = launch.extended(self)
+        self.launch(self.kernels.find_first, count)
+        self.launch(self.kernels.find_second, count)
+        self.launch(self.kernels.find_patches, self.face_count)
 
-    def recheck(self, pairs: int) -> None:
-        """Whether a body whose margin with itself seems used up needs a new list."""
-        launch, k = self.launch, self.kernels
-        self.self_pair.fill_(-1)
-        launch(k.begin_recheck, pairs)
-        self.look()
-        launch(k.measure_patches, self.patches.count)
-        launch(k.recheck_patches, self.patches.count)
-        launch(k.end_recheck, self.bodies)
+    def test(self) -> None:
+        """Which bodies have faces that have turned too far."""
+        self.launch(self.kernels.test_faces, self.face_count)
+        self.launch(self.kernels.plan_test, self.bodies)
 
     def collect(self, pairs: int) -> None:
         """Candidates of stale pairs (of at most so many) of a body with itself."""
         launch, k = self.launch, self.kernels
         self.self_pair.fill_(-1)
         launch(k.begin_list, pairs)
-        self.look()
-        launch(k.see_patches, self.patches.count)
-        launch(k.collect_self, self.patches.count)
-
-    def look(self) -> None:
-        """Boxes and normals now, of the bodies in question."""
-        launch, k = self.launch, self.kernels
         launch(k.look_at_faces, self.face_count)
-        launch(k.look_at_patches, self.patches.count)
-        launch.tiles(k.look_at_nodes, self.patches.nodes)
+        launch(k.look_at_patches, self.count)
+        launch.tiles(k.look_at_nodes, self.nodes)
+        launch(k.collect_self, self.count)
+        launch(k.end_list, self.bodies)
 
 
 @functools.cache
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """In the order of a list, then of a check."""
+    """find_first and find_second once; test_faces in every substep; the others in the order of a list."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
-    mat = {(2, "single"): wp.mat22f, (2, "double"): wp.mat22d, (3, "single"): wp.mat33f, (3, "double"): wp.mat33d}[
-        dim, n.precision
-    ]
-    tiny = wp.constant(real(n.tiny))
     shape = patches.kernels(n)
     Mesh, bound_stars, first_node, last_node = shape.Mesh, shape.bound_stars, shape.first_node, shape.last_node
     first_end, end_of = shape.first_end, shape.end_of
     CandidateList = listed.kernels(n).CandidateList
     pair_functions = body_pairs.kernels(n)
-    PairList, is_listed = pair_functions.PairList, pair_functions.is_listed
-    is_stale_with_itself = pair_functions.is_stale_with_itself
+    PairList, is_stale_with_itself = pair_functions.PairList, pair_functions.is_stale_with_itself
     box_gap, compare_patches = compare.kernels(n).box_gap, compare.kernels(n).compare_patches
-
-    @wp.struct
-    class Map:
-        """How a patch has moved since its list was built."""
-
-        centre: vec  # m: mean of its points now
-        turn: mat  # the affine map
-        normals: mat  # the map of its normals, which is the transposed inverse
-        stretch: real  # smallest of `turn`, at most 1
-        flattest: real  # smallest of `normals`
-        residual: real  # m: largest distance of a corner from where the map puts it
-        turning: real  # rad: largest angle of a normal from where the map puts it
-
-    @wp.struct
-    class Seen:
-        """A patch when its list was built."""
-
-        low: vec  # m: box
-        high: vec
-        centre: vec  # m: mean of the points
-        radius: real  # m: largest distance of a corner from it
-        weight: vec  # m²: normal, as much as the corners weigh in the fit of the map
-        inverse: mat  # 1/m²: of the moments of corners and normal
 
     if dim == 2:
 
         @wp.func(inline=True)
-        def outwards(f: face, points: wp.array(dtype=vec)) -> vec:
-            e = points[at(f[1])] - points[at(f[0])]
-            return vec(e[1], -e[0])
-
-        @wp.func
-        def least_stretch(m: mat) -> real:
-            """The smaller singular value: s1 s2 = |det|, s1² + s2² = the sum of squares."""
-            squares = wp.ddot(m, m)
-            product = wp.abs(wp.determinant(m))
-            both = wp.sqrt(wp.max(squares + real(2.0) * product, real(0.0)))  # s1 + s2
-            between = wp.sqrt(wp.max(squares - real(2.0) * product, real(0.0)))  # s1 - s2
-            return real(0.5) * (both - between)
+        def outwards(a: vec, b: vec, _c: vec) -> vec:
+            return vec(b[1] - a[1], a[0] - b[0])
 
     else:
 
         @wp.func(inline=True)
-        def outwards(f: face, points: wp.array(dtype=vec)) -> vec:
-            a = points[at(f[0])]
-            return wp.cross(points[at(f[1])] - a, points[at(f[2])] - a)
+        def outwards(a: vec, b: vec, c: vec) -> vec:
+            return wp.cross(b - a, c - a)
 
-        @wp.func
-        def least_stretch(m: mat) -> real:
-            """The smallest singular value, from the eigenvalues of the symmetric m' m (Smith 1961)."""
-            s = wp.transpose(m) * m
-            mean = wp.trace(s) / real(3.0)
-            off = s - mean * wp.identity(3, dtype=real)
-            size = wp.sqrt(wp.ddot(off, off) / real(6.0))
-            if size <= real(1.0e-7) * mean:
-                return wp.sqrt(mean)
-            cosine = wp.clamp(wp.determinant(off) / (real(2.0) * size * size * size), real(-1.0), real(1.0))
-            angle = (wp.acos(cosine) + real(2.0 * 3.14159265358979)) / real(3.0)
-            return wp.sqrt(wp.max(mean + real(2.0) * size * wp.cos(angle), real(0.0)))
+    @wp.func
+    def slot_of(rows: wp.array2d(dtype=int), k: int, l: int) -> int:  # noqa: E741
+        """Where a patch is in a row, or -1."""
+        for slot in range(rows.shape[1]):
+            if rows[k, slot] == l:
+                return slot
+            if rows[k, slot] < 0:
+                return -1
+        return -1
 
-    @wp.func(inline=True)
-    def differ(axis: vec, angle: real, other_axis: vec, other_angle: real) -> real:
-        """Largest angle (rad) between the normals of two patches."""
-        return wp.acos(wp.clamp(wp.dot(axis, other_axis), real(-1.0), real(1.0))) + angle + other_angle
+    @wp.func
+    def put_in(rows: wp.array2d(dtype=int), k: int, l: int) -> int:  # noqa: E741
+        """Put a patch into a row if it is not there; the slot if it is new."""
+        for slot in range(rows.shape[1]):
+            if rows[k, slot] == l:
+                return -1
+            if rows[k, slot] < 0:
+                rows[k, slot] = l
+                return slot
+        return -1
+
+    @wp.func
+    def put_patches_at(mesh: Mesh, point_rank: wp.array(dtype=int), first: wp.array2d(dtype=int), k: int, i: int):
+        """The patches that have point i as a corner: its own, and those of points before it along an edge."""
+        put_in(first, k, mesh.point_patch[i])
+        for s in range(mesh.point_faces_start[i], mesh.point_faces_start[i + 1]):
+            f = mesh.faces[at(mesh.point_faces[at(s)])]
+            for corner in range(dim):
+                if point_rank[at(f[corner])] < point_rank[i]:
+                    put_in(first, k, mesh.point_patch[at(f[corner])])
+
+    @n.kernel(__name__)
+    def find_first(mesh: Mesh, point_rank: wp.array(dtype=int), first: wp.array2d(dtype=int)):
+        """Which patches share a corner."""
+        k = at(wp.tid())
+        mine = mesh.point_range[k]
+        for r in range(mine[0], mine[1]):
+            i = at(mesh.patch_points[at(r)])
+            put_patches_at(mesh, point_rank, first, k, i)
+            for q in range(first_end(mesh, r), first_end(mesh, r + 1)):
+                j = at(end_of(mesh, q, 0) + end_of(mesh, q, 1) - i)
+                put_patches_at(mesh, point_rank, first, k, j)
+
+    @n.kernel(__name__)
+    def find_patches(mesh: Mesh, face_patches: wp.array(dtype=face)):
+        """The patches of the corners of a face, each once."""
+        i = at(wp.tid())
+        f = mesh.faces[i]
+        its = face()
+        for corner in range(dim):
+            its[corner] = mesh.point_patch[at(f[corner])]
+            for before in range(corner):
+                if its[before] == its[corner]:
+                    its[corner] = -1
+        face_patches[i] = its
+
+    @n.kernel(__name__)
+    def find_second(
+        first: wp.array2d(dtype=int), second: wp.array2d(dtype=int), between: wp.array2d(dtype=int)
+    ):  # fmt: skip
+        """Which patches share a corner with these."""
+        k = at(wp.tid())
+        for a in range(FIRST):
+            m = first[k, a]
+            if m >= 0:
+                for b in range(FIRST):
+                    l = first[at(m), b]  # noqa: E741
+                    if l >= 0 and slot_of(first, k, l) < 0:
+                        slot = put_in(second, k, l)
+                        if slot >= 0:
+                            between[k, slot] = m
+
+    @n.kernel(__name__)
+    def test_faces(
+        mesh: Mesh,
+        point_v: wp.array(dtype=vec),
+        dt: wp.array(dtype=real),
+        face_body: wp.array(dtype=int),
+        face_patches: wp.array(dtype=face),
+        own_pair: wp.array(dtype=int),
+        cone_axis: wp.array(dtype=vec),
+        cone_cosine: wp.array(dtype=real),
+        test_in: wp.array(dtype=int),
+        test_next: wp.array(dtype=int),
+        turned: wp.array(dtype=int),
+    ):
+        """Whether a face will have left the cones of its patches after another substep, or after some."""
+        i = at(wp.tid())
+        c = at(face_body[i])
+        if own_pair[c] >= 0 and test_in[c] <= 1:
+            f = mesh.faces[i]
+            a = mesh.points[at(f[0])]
+            b = mesh.points[at(f[1])]
+            g = mesh.points[at(f[wp.static(dim - 1)])]
+            va = point_v[at(f[0])]
+            vb = point_v[at(f[1])]
+            vg = point_v[at(f[wp.static(dim - 1)])]
+            step = dt[0]
+            next = outwards(a + step * va, b + step * vb, g + step * vg)
+            step = real(HORIZON) * step
+            later = outwards(a + step * va, b + step * vb, g + step * vg)
+            next_size = wp.length(next)
+            later_size = wp.length(later)
+            its = face_patches[i]
+            for corner in range(dim):
+                k = its[corner]
+                if k >= 0:
+                    axis = cone_axis[at(k)]
+                    cosine = cone_cosine[at(k)]
+                    if not (wp.dot(later, axis) > cosine * later_size):
+                        test_next[c] = 1
+                        if not (wp.dot(next, axis) > cosine * next_size):
+                            turned[c] = 1
+
+    @n.kernel(__name__)
+    def plan_test(
+        own_pair: wp.array(dtype=int), test_next: wp.array(dtype=int), test_in: wp.array(dtype=int)
+    ):  # fmt: skip
+        """When the faces of a body are tested again: in the next substep, or when what was foreseen is over."""
+        c = wp.tid()
+        if own_pair[c] >= 0:
+            test_in[c] = test_in[c] - 1
+            if test_in[c] <= 0:
+                test_in[c] = wp.where(test_next[c] != 0, 1, HORIZON)
+                test_next[c] = 0
 
     @n.kernel(__name__)
     def begin_list(
+        edge_size: wp.array(dtype=real),
         pair_list: PairList,
+        pair_travel_end: wp.array(dtype=real),
         self_pair: wp.array(dtype=int),
-        self_margin: wp.array(dtype=real),
-        self_far: wp.array(dtype=real),
+        self_ahead: wp.array(dtype=real),
+        self_left: wp.array(dtype=real),
         list_work: wp.array(dtype=int),
     ):
-        """Which bodies get a new list, and with which margin."""
+        """Which bodies get a list; the travel of their pairs is zero."""
         pair = wp.tid()
         if is_stale_with_itself(pair_list, pair):
             c = pair_list.pairs[pair][0]
             self_pair[c] = pair
-            self_margin[c] = pair_list.pair_margin[pair]
-            self_far[c] = pair_list.pair_margin[pair]  # its travel is zero now
-            wp.atomic_add(list_work, 1, 1)
+            self_ahead[c] = pair_travel_end[pair]
+            self_left[c] = real(REACH) * edge_size[c]
+            wp.atomic_add(list_work, 0, 1)
 
     @n.kernel(__name__)
     def look_at_faces(
@@ -208,27 +268,35 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """Unit normals of the faces."""
         i = at(wp.tid())
         if self_pair[at(face_body[i])] >= 0:
-            face_normal[i] = wp.normalize(outwards(mesh.faces[i], mesh.points))
+            f = mesh.faces[i]
+            g = mesh.points[at(f[wp.static(dim - 1)])]
+            face_normal[i] = wp.normalize(outwards(mesh.points[at(f[0])], mesh.points[at(f[1])], g))
 
     @n.kernel(__name__)
     def look_at_patches(
         mesh: Mesh,
-        closed: wp.array(dtype=int),
         self_pair: wp.array(dtype=int),
-        face_normal: wp.array(dtype=vec),
         self_low: wp.array(dtype=vec),
         self_high: wp.array(dtype=vec),
+        face_normal: wp.array(dtype=vec),
+        patch_size: wp.array(dtype=real),
         cone_axis: wp.array(dtype=vec),
         cone_angle: wp.array(dtype=real),
+        cone_cosine: wp.array(dtype=real),
     ):
-        """Boxes of the patches, and cones around their normals; those of an open surface point everywhere."""
+        """Boxes and mean edges of the patches, and cones around their normals."""
         k = at(wp.tid())
-        c = at(mesh.patch_body[k])
-        if self_pair[c] >= 0:
+        if self_pair[at(mesh.patch_body[k])] >= 0:
             low, high = bound_stars(mesh, k)
             self_low[at(mesh.patch_node[k])] = low
             self_high[at(mesh.patch_node[k])] = high
             mine = mesh.point_range[k]
+            start = first_end(mesh, mine[0])
+            end = first_end(mesh, mine[1])
+            length = real(0.0)
+            for q in range(start, end):
+                length += wp.length(mesh.points[at(end_of(mesh, q, 1))] - mesh.points[at(end_of(mesh, q, 0))])
+            patch_size[k] = length / real(wp.max(end - start, 1))
             total = vec()
             for q in range(mine[0], mine[1]):
                 i = at(mesh.patch_points[at(q)])
@@ -240,10 +308,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 i = at(mesh.patch_points[at(q)])
                 for s in range(mesh.point_faces_start[i], mesh.point_faces_start[i + 1]):
                     least = wp.min(least, wp.dot(axis, face_normal[at(mesh.point_faces[at(s)])]))
-            if wp.static(not SAME_WAY) or closed[c] == 0:
-                least = real(-1.0)
+            angle = wp.acos(wp.clamp(least, real(-1.0), real(1.0))) + real(TURN)
             cone_axis[k] = axis
-            cone_angle[k] = wp.acos(wp.clamp(least, real(-1.0), real(1.0)))
+            cone_angle[k] = angle
+            cone_cosine[k] = wp.where(angle < real(FLAT), wp.cos(angle), real(-2.0))  # or it may turn as it likes
 
     @n.kernel(__name__)
     def look_at_nodes(
@@ -272,222 +340,55 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 self_low[node] = low
                 self_high[node] = high
 
-    @n.kernel(__name__)
-    def see_patches(
-        mesh: Mesh,
-        self_pair: wp.array(dtype=int),
-        self_low: wp.array(dtype=vec),
-        self_high: wp.array(dtype=vec),
-        cone_axis: wp.array(dtype=vec),
-        face_normal: wp.array(dtype=vec),
-        seen_normal: wp.array(dtype=vec),
-        self_seen: wp.array(dtype=vec),
-        patch_seen: wp.array(dtype=Seen),
-        compared: wp.array(dtype=int),
-    ):
-        """Keep what the patches look like."""
-        k = at(wp.tid())
-        if self_pair[at(mesh.patch_body[k])] >= 0:
-            compared[k] = 0
-            mine = mesh.point_range[k]
-            first = first_end(mesh, mine[0])
-            last = first_end(mesh, mine[1])
-            centre = vec()
-            for q in range(mine[0], mine[1]):
-                i = at(mesh.patch_points[at(q)])
-                self_seen[i] = mesh.points[i]
-                centre += mesh.points[i]
-            centre = centre / real(mine[1] - mine[0])
-            for q in range(mesh.face_first[at(mine[0])], mesh.face_first[at(mine[1])]):
-                f = at(mesh.star_faces[at(q)])
-                seen_normal[f] = face_normal[f]
-            moments = mat()
-            radius = real(0.0)
-            for q in range(first, last):
-                for which in range(2):
-                    r = mesh.points[at(end_of(mesh, q, which))] - centre
-                    moments += wp.outer(r, r)
-                    radius = wp.max(radius, wp.length_sq(r))
-            whole = wp.trace(moments)
-            axis = cone_axis[k]
-            moments += whole * (wp.outer(axis, axis) + real(1.0e-4) * wp.identity(dim, dtype=real))
-            patch_seen[k].low = self_low[at(mesh.patch_node[k])]
-            patch_seen[k].high = self_high[at(mesh.patch_node[k])]
-            patch_seen[k].centre = centre
-            patch_seen[k].radius = wp.sqrt(radius)
-            patch_seen[k].weight = whole * axis
-            patch_seen[k].inverse = wp.inverse(moments)
+    @wp.func
+    def in_cone(axis: vec, k: int, cone_axis: wp.array(dtype=vec), cone_angle: wp.array(dtype=real)) -> bool:
+        """Whether the cone of a patch is within FLAT of an axis."""
+        cosine = wp.clamp(wp.dot(axis, cone_axis[k]), real(-1.0), real(1.0))
+        return wp.acos(cosine) + cone_angle[k] <= real(FLAT)
+
+    @wp.func
+    def cannot_touch(
+        k: int, l: int, first: wp.array2d(dtype=int), second: wp.array2d(dtype=int),  # noqa: E741
+        between: wp.array2d(dtype=int), cone_axis: wp.array(dtype=vec), cone_angle: wp.array(dtype=real),
+    ) -> bool:  # fmt: skip
+        """Whether two patches are in a piece that is not folded."""
+        axis = wp.normalize(cone_axis[k] + cone_axis[l])
+        if not (in_cone(axis, k, cone_axis, cone_angle) and in_cone(axis, l, cone_axis, cone_angle)):
+            return False
+        if slot_of(first, k, l) >= 0:
+            return True
+        slot = slot_of(second, k, l)
+        return slot >= 0 and in_cone(axis, at(between[k, slot]), cone_axis, cone_angle)
 
     @n.kernel(__name__)
     def collect_self(
         mesh: Mesh,
         rest: wp.array(dtype=vec),
         thickness: wp.array(dtype=real),
+        edge_size: wp.array(dtype=real),
+        first: wp.array2d(dtype=int),
+        second: wp.array2d(dtype=int),
+        between: wp.array2d(dtype=int),
         self_pair: wp.array(dtype=int),
-        self_margin: wp.array(dtype=real),
+        self_ahead: wp.array(dtype=real),
         self_low: wp.array(dtype=vec),
         self_high: wp.array(dtype=vec),
+        patch_size: wp.array(dtype=real),
         cone_axis: wp.array(dtype=vec),
         cone_angle: wp.array(dtype=real),
-        face_normal: wp.array(dtype=vec),
-        closed: wp.array(dtype=int),
-        compared: wp.array(dtype=int),
+        self_left: wp.array(dtype=real),
         list_work: wp.array(dtype=int),
         candidate_list: CandidateList,
     ):
-        """A patch against itself and those after it whose boxes are near its own, unless they look the same way."""
+        """A patch with itself and those after it, unless they are in a flat piece."""
         k = at(wp.tid())
         c = at(mesh.patch_body[k])
         pair = self_pair[c]
         if pair >= 0:
             skin = real(2.0) * thickness[c]
-            margin = self_margin[c]
-            within = (margin + skin) * (margin + skin)
-            low = self_low[at(mesh.patch_node[k])]
-            high = self_high[at(mesh.patch_node[k])]
-            node = first_node(mesh, c)
-            last = last_node(mesh, c)
-            many = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language)
-            while node < last:
-                below = mesh.node_patches[at(node)]
-                if below[1] > k and box_gap(low, high, self_low[at(node)], self_high[at(node)]) <= within:
-                    if below[1] - below[0] == 1:
-                        l = at(below[0])  # noqa: E741
-                        if differ(cone_axis[k], cone_angle[k], cone_axis[l], cone_angle[l]) >= real(SURELY):
-                            many += 1
-                            compared[k] = 1
-                            compared[l] = 1
-                            compare_patches(
-                                mesh,
-                                rest,
-                                face_normal,
-                                candidate_list,
-                                pair,
-                                k,
-                                l,
-                                margin,
-                                skin,
-                                True,
-                                SAME_WAY and closed[c] != 0,
-                            )
-                    node += 1
-                else:
-                    node += 2 * (below[1] - below[0]) - 1
-            wp.atomic_add(list_work, 2, many)
-
-    @n.kernel(__name__)
-    def begin_recheck(
-        edge_size: wp.array(dtype=real),
-        pair_list: PairList,
-        self_pair: wp.array(dtype=int),
-        self_left: wp.array(dtype=real),
-        list_work: wp.array(dtype=int),
-    ):
-        """Which bodies are looked at."""
-        pair = wp.tid()
-        if is_listed(pair_list, pair) and pair_list.pair_stale[pair] == RECHECK:
-            c = pair_list.pairs[pair][0]
-            self_pair[c] = pair
-            self_left[c] = real(REACH) * edge_size[c]
-            wp.atomic_add(list_work, 0, 1)
-
-    @n.kernel(__name__)
-    def measure_patches(
-        mesh: Mesh,
-        closed: wp.array(dtype=int),
-        self_pair: wp.array(dtype=int),
-        self_seen: wp.array(dtype=vec),
-        patch_seen: wp.array(dtype=Seen),
-        compared: wp.array(dtype=int),
-        cone_axis: wp.array(dtype=vec),
-        face_normal: wp.array(dtype=vec),
-        seen_normal: wp.array(dtype=vec),
-        patch_maps: wp.array(dtype=Map),
-    ):
-        """How the patches that were compared with others have moved since."""
-        k = at(wp.tid())
-        c = at(mesh.patch_body[k])
-        if compared[k] != 0 and self_pair[c] >= 0:
-            mine = mesh.point_range[k]
-            first = first_end(mesh, mine[0])
-            last = first_end(mesh, mine[1])
-            seen = patch_seen[k].centre
-            centre = vec()
-            for q in range(mine[0], mine[1]):
-                centre += mesh.points[at(mesh.patch_points[at(q)])]
-            centre = centre / real(mine[1] - mine[0])
-            turned = wp.outer(cone_axis[k], patch_seen[k].weight)
-            for q in range(first, last):
-                for which in range(2):
-                    i = at(end_of(mesh, q, which))
-                    turned += wp.outer(mesh.points[i] - centre, self_seen[i] - seen)
-            turn = turned * patch_seen[k].inverse
-            residual = real(0.0)
-            for q in range(mine[0], mine[1]):
-                i = at(mesh.patch_points[at(q)])
-                residual = wp.max(residual, wp.length_sq(mesh.points[i] - centre - turn * (self_seen[i] - seen)))
-            for q in range(first, last):
-                for which in range(2):
-                    i = at(end_of(mesh, q, which))
-                    residual = wp.max(residual, wp.length_sq(mesh.points[i] - centre - turn * (self_seen[i] - seen)))
-            stretch = least_stretch(turn)
-            least = real(-1.0)
-            normals = mat()
-            if closed[c] != 0 and wp.determinant(turn) > real(0.0):
-                normals = wp.transpose(wp.inverse(turn))
-                least = real(1.0)
-                for q in range(mine[0], mine[1]):
-                    i = at(mesh.patch_points[at(q)])
-                    for s in range(mesh.point_faces_start[i], mesh.point_faces_start[i + 1]):
-                        f = at(mesh.point_faces[at(s)])
-                        least = wp.min(least, wp.dot(wp.normalize(normals * seen_normal[f]), face_normal[f]))
-            patch_maps[k].centre = centre
-            patch_maps[k].turn = turn
-            patch_maps[k].normals = normals
-            patch_maps[k].flattest = least_stretch(normals)
-            patch_maps[k].stretch = wp.min(stretch, real(1.0))
-            patch_maps[k].residual = wp.sqrt(residual)
-            patch_maps[k].turning = wp.acos(wp.clamp(least, real(-1.0), real(1.0)))
-
-    @wp.func
-    def left_between(my: Map, its: Map, mine: Seen, theirs: Seen, margin: real, skin: real) -> real:
-        """How much closer features of two patches can still come, if none that is not listed was within the margin."""
-        off = wp.max(wp.sqrt(box_gap(mine.low, mine.high, theirs.low, theirs.high)) - skin, margin)
-        gap = its.centre - my.centre - my.turn * (theirs.centre - mine.centre)
-        change = its.turn - my.turn
-        used = wp.length(gap) + wp.sqrt(wp.ddot(change, change)) * theirs.radius
-        used += my.residual + its.residual + (real(1.0) - my.stretch) * skin
-        return my.stretch * off - used
-
-    @wp.func
-    def turned_between(my: Map, its: Map) -> real:
-        """By how much (rad) normals of two patches have turned against each other."""
-        change = its.normals - my.normals
-        return my.turning + its.turning + wp.sqrt(wp.ddot(change, change)) / wp.max(my.flattest, tiny)
-
-    @n.kernel(__name__)
-    def recheck_patches(
-        mesh: Mesh,
-        thickness: wp.array(dtype=real),
-        self_pair: wp.array(dtype=int),
-        self_margin: wp.array(dtype=real),
-        self_low: wp.array(dtype=vec),
-        self_high: wp.array(dtype=vec),
-        cone_axis: wp.array(dtype=vec),
-        cone_angle: wp.array(dtype=real),
-        patch_seen: wp.array(dtype=Seen),
-        closed: wp.array(dtype=int),
-        compared: wp.array(dtype=int),
-        patch_maps: wp.array(dtype=Map),
-        self_left: wp.array(dtype=real),
-    ):
-        """How much closer features of a patch and of those after it can still come."""
-        k = at(wp.tid())
-        c = at(mesh.patch_body[k])
-        if self_pair[c] >= 0:
-            skin = real(2.0) * thickness[c]
-            margin = self_margin[c]
-            least = self_left[c]
+            ahead = real(AHEAD) * self_ahead[c]
+            far = wp.max(real(REACH) * edge_size[c], ahead)
+            many = int(0)  # noqa: RUF046, UP018
             low = self_low[at(mesh.patch_node[k])]
             high = self_high[at(mesh.patch_node[k])]
             node = first_node(mesh, c)
@@ -496,66 +397,56 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 below = mesh.node_patches[at(node)]
                 step = 2 * (below[1] - below[0]) - 1
                 if below[1] > k:
-                    within = least + skin
-                    if box_gap(low, high, self_low[at(node)], self_high[at(node)]) < within * within:
+                    off = box_gap(low, high, self_low[at(node)], self_high[at(node)])
+                    within = wp.max(far, ahead) + skin
+                    if off < within * within:
                         if step == 1:
                             l = at(below[0])  # noqa: E741
-                            off = wp.sqrt(box_gap(low, high, self_low[at(node)], self_high[at(node)])) - skin
-                            if differ(cone_axis[k], cone_angle[k], cone_axis[l], cone_angle[l]) >= real(SAME_SIDE):
-                                if compared[k] != 0 and compared[l] != 0:
-                                    left = left_between(
-                                        patch_maps[k], patch_maps[l], patch_seen[k], patch_seen[l], margin, skin
+                            if not cannot_touch(k, l, first, second, between, cone_axis, cone_angle):
+                                left = wp.sqrt(off) - skin
+                                both = real(0.5) * (patch_size[k] + patch_size[l])
+                                known = wp.max(real(KNOWN) * both, ahead)
+                                if left < known:
+                                    many += 1
+                                    margin = wp.max(real(LISTED) * both, ahead)
+                                    found = compare_patches(
+                                        mesh, rest, candidate_list, pair, k, l, margin, known, skin, True
                                     )
-                                    if (
-                                        wp.static(not SAME_WAY)
-                                        or closed[c] == 0
-                                        or turned_between(patch_maps[k], patch_maps[l]) < real(TURNING)
-                                    ):
-                                        off = wp.max(off, left)
-                                least = wp.min(least, off)
+                                    left = wp.max(left, found)
+                                far = wp.min(far, left)
                         step = 1
                 node += step
-            wp.atomic_min(self_left, c, least)
+            wp.atomic_add(list_work, 1, many)
+            wp.atomic_min(self_left, c, far)
 
     @n.kernel(__name__)
-    def end_recheck(
-        edge_size: wp.array(dtype=real),
+    def end_list(
         pair_list: PairList,
         self_pair: wp.array(dtype=int),
-        self_margin: wp.array(dtype=real),
         self_left: wp.array(dtype=real),
         self_far: wp.array(dtype=real),
-        pair_travel: wp.array(dtype=real),
-        pair_travel_end: wp.array(dtype=real),
-        world: wp.array(dtype=int),
-        some_stale: wp.array(dtype=int),
-        world_some_stale: wp.array(dtype=int),
+        turned: wp.array(dtype=int),
+        test_in: wp.array(dtype=int),
     ):
-        """The list holds on with what is left of its margin, or gets stale."""
+        """How long the list holds, by what it does not have."""
         c = wp.tid()
         pair = self_pair[c]
         if pair >= 0:
-            ahead = pair_travel_end[pair] - pair_travel[pair]  # in this substep
-            if self_left[c] >= wp.max(ahead, real(WORTHWHILE) * self_margin[c]):
-                self_far[c] = pair_travel[pair] + self_left[c]
-                pair_list.pair_margin[pair] = pair_travel[pair] + wp.min(self_left[c], real(FOLDING) * edge_size[c])
-                pair_list.pair_stale[pair] = 0
-            else:
-                pair_list.pair_stale[pair] = STALE
-                some_stale[0] = 1
-                world_some_stale[at(world[c])] = 1
+            self_far[c] = self_left[c]
+            pair_list.pair_margin[pair] = self_left[c]
+            turned[c] = 0
+            test_in[c] = 0
 
     return SimpleNamespace(
-        Map=Map,
-        Seen=Seen,
-        begin_list=begin_list,
+        find_first=find_first,
+        find_second=find_second,
+        find_patches=find_patches,
+        test_faces=test_faces,
+        plan_test=plan_test,
         look_at_faces=look_at_faces,
+        begin_list=begin_list,
         look_at_patches=look_at_patches,
         look_at_nodes=look_at_nodes,
-        see_patches=see_patches,
         collect_self=collect_self,
-        begin_recheck=begin_recheck,
-        measure_patches=measure_patches,
-        recheck_patches=recheck_patches,
-        end_recheck=end_recheck,
+        end_list=end_list,
     )

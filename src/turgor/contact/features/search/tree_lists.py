@@ -109,7 +109,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     if box_gap(low, high, node_low[at(node)], node_high[at(node)]) <= within:
                         if below[1] - below[0] == 1:
                             compare_patches(
-                                mesh, rest, node_low, candidate_list, pair, k, below[0], margin, skin, False, False
+                                mesh, rest, candidate_list, pair, k, below[0], margin, margin, skin, False
                             )
                         node += 1
                     else:

@@ -6,9 +6,7 @@ A scene of one soft body needs contact only while parts of it are near each othe
 since it was left alone; some of what it may travel is kept in reserve, for the substep to come and for a wall in it
 that stops the body. Each world decides for itself.
 
-Lists also need normals that do not turn much (`self_lists.py`). A large body that swells or waves travels far and turns
-little: what counts there is how far points move against the mean of their patch. That is measured when the travel of
-the body as a whole would be too much, and then again after half of what is left.
+Lists also need faces that do not turn much, which is tested after each substep (`self_lists.py`).
 """
 
 import functools
@@ -17,10 +15,8 @@ from typing import no_type_check
 
 import warp as wp
 
-from turgor.contact.features.launch import FeatureLauncher
-from turgor.contact.features.search import patches
 from turgor.contact.features.search.candidates import FAR
-from turgor.contact.features.search.patches import Patches
+from turgor.contact.features.search.self_lists import SelfLists
 from turgor.contact.geometry import ownership
 from turgor.contact.geometry.advancement import VERTEX_FACE
 from turgor.kernel.numbers import Numbers, at
@@ -33,20 +29,17 @@ __all__ = ["Watch", "kernels"]
 NEW = 2  # in `watched`: since this substep
 RESERVE = 1.5  # substeps that are kept in reserve
 CALM = 2.0  # substeps, with the reserve, that must be left for a body to be left alone
-WORTHWHILE = 0.08  # edge lengths that patches may still change, or else their normals are looked at
 SAMPLES = 256  # points of which the mean displacement is taken
 
 
 class Watch:
     """Per lone soft body, which is the same as per world: whether it is watched, and how far it may still travel."""
 
-    SAVED = ("watched", "watch_seen", "watch_left", "fold_left", "fold_used", "fold_look", "watch_travel", "last_move")
+    SAVED = ("watched", "watch_seen", "watch_left", "watch_travel", "last_move")
 
-    def __init__(
-        self, model: Model, scratch: Scratch, surfaces: Surfaces, patches: Patches, launch: FeatureLauncher
-    ) -> None:
-        n, zeros = model.numbers, launch.zeros
-        self.scratch, self.patches = scratch, patches
+    def __init__(self, model: Model, scratch: Scratch, surfaces: Surfaces, self_lists: SelfLists) -> None:
+        n, zeros = model.numbers, self_lists.launch.zeros
+        self.scratch, self.self_lists = scratch, self_lists
         self.alone = surfaces.bodies == 1
         self.kernels = kernels(n)
         self.chunks, self.block = model.chunks, model.block_size
@@ -54,11 +47,6 @@ class Watch:
         self.watched = zeros(self.bodies, wp.int32)
         self.watch_seen = zeros(self.vertices, n.vec)  # m: positions since when it is watched
         self.watch_left = zeros(self.bodies, n.real)  # m: travel
-        self.fold_left = zeros(self.bodies, n.real)  # m: travel within patches
-        self.fold_used = zeros(self.bodies, n.real)  # m: the same, as it was last measured ...
-        self.fold_look = zeros(self.bodies, n.real)  # m: ... and the travel at which it is measured again
-        self.folded = zeros(self.bodies, n.real)  # m²: largest displacement within a patch
-        self.fold_doubt, self.any_doubt = zeros(self.bodies, wp.int32), zeros(1, wp.int32)  # it must be measured now
         self.watch_travel = zeros(self.bodies, n.real)  # m: at the end of the last substep
         # m: mean displacement, then and a substep before
         self.watch_move, self.last_move = zeros(self.bodies, n.vec), zeros(self.bodies, n.vec)
@@ -66,7 +54,7 @@ class Watch:
         self.least_wake = zeros(self.bodies, n.real)  # m: travel at which the first candidate wakes
         self.next_wake = zeros(self.bodies, n.real)  # m: the same, after another look at those that wake soon
         self.contact_substeps = zeros(1, wp.int32)  # so far, of all worlds
-        self.launch = launch.extended(self)
+        self.launch = self_lists.launch.extended(self)
 
     def forget(self) -> None:
         """Positions were set from outside."""
@@ -81,14 +69,8 @@ class Watch:
     def watch(self) -> None:
         """After a substep without contact: whether the next needs it."""
         self.launch.blocks(self.kernels.measure_watched, self.chunks, self.block)
+        self.self_lists.test()
         self.launch(self.kernels.judge_watched, self.bodies)
-        wp.capture_if(self.any_doubt, on_true=self.measure_folding)
-
-    def measure_folding(self) -> None:
-        """How much patches have changed, where it may be too much."""
-        self.launch(self.kernels.measure_folding, self.patches.count)
-        self.launch(self.kernels.judge_folding, self.bodies)
-        self.any_doubt.zero_()
 
     def calm(self) -> None:
         """After a substep with contact: whether the next needs none."""
@@ -106,8 +88,7 @@ class Watch:
 def kernels(n: Numbers) -> SimpleNamespace:
     """look before substeps; measure_watched and judge_watched, or find_least_wake ... see, after each."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
-    owner, shape = ownership.kernels(n), patches.kernels(n)
-    Mesh, first_end, end_of = shape.Mesh, shape.first_end, shape.end_of
+    owner = ownership.kernels(n)
     closest_to_face, closest_of_edges, corners = owner.closest_to_face, owner.closest_of_edges, owner.corners
 
     @wp.func
@@ -164,117 +145,36 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 if soft_chunk_start[chunk] == point_start[c]:
                     watch_move[c] = mean
 
-    @wp.func
-    def end_watch(
-        c: int, travel: real, used: real, own_pair: wp.array(dtype=int), pair_travel: wp.array(dtype=real),
-        pair_margin: wp.array(dtype=real), watched: wp.array(dtype=int), fold_left: wp.array(dtype=real),
-        ends_fused: wp.array(dtype=int), may_self_touch: wp.array(dtype=int),
-    ):  # fmt: skip
-        """Back to contact, where the list learns what the body has travelled; used: within patches."""
-        watched[c] = 0
-        ends_fused[c] = 0
-        may_self_touch[0] = 1
-        pair = own_pair[c]
-        if pair >= 0:
-            pair_travel[pair] = pair_travel[pair] + travel
-            pair_margin[pair] = pair_travel[pair] + wp.max(fold_left[c] - used, real(0.0))
-
     @n.kernel(__name__)
     def judge_watched(
         own_pair: wp.array(dtype=int),
         pair_travel: wp.array(dtype=real),
-        pair_margin: wp.array(dtype=real),
+        turned: wp.array(dtype=int),
         watched: wp.array(dtype=int),
         watch_left: wp.array(dtype=real),
         watch_travel: wp.array(dtype=real),
         watch_move: wp.array(dtype=vec),
         last_move: wp.array(dtype=vec),
         moved: wp.array(dtype=real),
-        fold_left: wp.array(dtype=real),
-        fold_used: wp.array(dtype=real),
-        fold_look: wp.array(dtype=real),
-        fold_doubt: wp.array(dtype=int),
-        any_doubt: wp.array(dtype=int),
         ends_fused: wp.array(dtype=int),
         may_self_touch: wp.array(dtype=int),
     ):
-        """A body that has used up what it may travel goes back to contact."""
+        """A body that has used up what it may travel, or is folding, goes back to contact; its list learns of that."""
         c = wp.tid()
         if watched[c] != 0:
             travel = real(2.0) * wp.sqrt(moved[c])
-            step = wp.abs(travel - watch_travel[c])
-            ahead = reserve(step, watch_move[c] - last_move[c])
-            last = watch_travel[c]
+            ahead = reserve(wp.abs(travel - watch_travel[c]), watch_move[c] - last_move[c])
             watch_travel[c] = travel
             last_move[c] = watch_move[c]
             moved[c] = real(0.0)
             watched[c] = 1
-            if not (travel + ahead <= watch_left[c]):
-                # since it was measured, points cannot have moved more within patches than twice within the body
-                used = wp.min(fold_used[c] + real(2.0) * wp.max(travel - last, real(0.0)), travel)
-                end_watch(
-                    c, travel, used, own_pair, pair_travel, pair_margin, watched, fold_left, ends_fused, may_self_touch
-                )
-            elif not (travel + ahead <= fold_look[c]):
-                fold_doubt[c] = 1
-                any_doubt[0] = 1
-
-    @n.kernel(__name__)
-    def measure_folding(
-        mesh: Mesh,
-        fold_doubt: wp.array(dtype=int),
-        watch_seen: wp.array(dtype=vec),
-        folded: wp.array(dtype=real),
-    ):
-        """The largest displacement of a corner of a patch, less the mean of its points."""
-        k = at(wp.tid())
-        c = at(mesh.patch_body[k])
-        if fold_doubt[c] != 0:
-            mine = mesh.point_range[k]
-            mean = vec()
-            for r in range(mine[0], mine[1]):
-                i = at(mesh.patch_points[at(r)])
-                mean += mesh.points[i] - watch_seen[i]
-            mean = mean / real(mine[1] - mine[0])
-            most = real(0.0)
-            for r in range(mine[0], mine[1]):
-                i = at(mesh.patch_points[at(r)])
-                most = wp.max(most, wp.length_sq(mesh.points[i] - watch_seen[i] - mean))
-                for q in range(first_end(mesh, r), first_end(mesh, r + 1)):
-                    j = at(end_of(mesh, q, 0) + end_of(mesh, q, 1) - i)
-                    most = wp.max(most, wp.length_sq(mesh.points[j] - watch_seen[j] - mean))
-            wp.atomic_max(folded, c, most)
-
-    @n.kernel(__name__)
-    def judge_folding(
-        own_pair: wp.array(dtype=int),
-        pair_travel: wp.array(dtype=real),
-        pair_margin: wp.array(dtype=real),
-        edge_size: wp.array(dtype=real),
-        watched: wp.array(dtype=int),
-        watch_travel: wp.array(dtype=real),
-        folded: wp.array(dtype=real),
-        fold_left: wp.array(dtype=real),
-        fold_used: wp.array(dtype=real),
-        fold_look: wp.array(dtype=real),
-        fold_doubt: wp.array(dtype=int),
-        ends_fused: wp.array(dtype=int),
-        may_self_touch: wp.array(dtype=int),
-    ):
-        """A body whose patches have changed too much goes back to contact, where its normals are looked at."""
-        c = wp.tid()
-        if fold_doubt[c] != 0:
-            used = real(2.0) * wp.sqrt(folded[c])
-            left = fold_left[c] - used
-            fold_used[c] = used
-            fold_look[c] = watch_travel[c] + real(0.5) * left
-            folded[c] = real(0.0)
-            fold_doubt[c] = 0
-            if not (left >= real(WORTHWHILE) * edge_size[c]):
-                end_watch(
-                    c, watch_travel[c], fold_left[c], own_pair, pair_travel, pair_margin, watched, fold_left,
-                    ends_fused, may_self_touch,
-                )  # fmt: skip
+            if turned[c] != 0 or not (travel + ahead <= watch_left[c]):
+                watched[c] = 0
+                ends_fused[c] = 0
+                may_self_touch[0] = 1
+                pair = own_pair[c]
+                if pair >= 0:
+                    pair_travel[pair] = pair_travel[pair] + travel
 
     @n.kernel(__name__)
     def find_least_wake(
@@ -342,20 +242,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def calm(
-        edge_size: wp.array(dtype=real),
         own_pair: wp.array(dtype=int),
-        pair_margin: wp.array(dtype=real),
         pair_travel: wp.array(dtype=real),
         body_move: wp.array(dtype=vec),
         body_spread: wp.array(dtype=real),
         least_wake: wp.array(dtype=real),
         next_wake: wp.array(dtype=real),
         self_far: wp.array(dtype=real),
+        turned: wp.array(dtype=int),
         watched: wp.array(dtype=int),
         watch_left: wp.array(dtype=real),
-        fold_left: wp.array(dtype=real),
-        fold_used: wp.array(dtype=real),
-        fold_look: wp.array(dtype=real),
         watch_travel: wp.array(dtype=real),
         last_move: wp.array(dtype=vec),
         ends_fused: wp.array(dtype=int),
@@ -367,27 +263,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
         c = wp.tid()
         if ends_fused[c] == 0:
             wp.atomic_add(contact_substeps, 0, 1)
+            any_watched[0] = 1  # or at least tested, whether it has turned
             left = real(FAR)
-            folding = real(FAR)
             pair = own_pair[c]
             if pair >= 0:
                 left = real(-1.0)
-                if least_wake[c] > pair_travel[pair]:
+                if least_wake[c] > pair_travel[pair] and turned[c] == 0:
                     left = wp.min(self_far[c], next_wake[c]) - pair_travel[pair]
-                folding = pair_margin[pair] - pair_travel[pair]
-            ahead = reserve(real(2.0) * body_spread[c], body_move[c])
-            if folding < real(WORTHWHILE) * edge_size[c]:
-                pair_margin[pair] = pair_travel[pair]  # to be looked at in the next substep
-            if left > real(CALM) * ahead and folding >= real(WORTHWHILE) * edge_size[c]:
+            if left > real(CALM) * reserve(real(2.0) * body_spread[c], body_move[c]):
                 watched[c] = NEW
                 watch_left[c] = left
-                fold_left[c] = folding
-                fold_used[c] = real(0.0)
-                fold_look[c] = folding
                 watch_travel[c] = real(0.0)
                 last_move[c] = vec()
                 ends_fused[c] = 1
-                any_watched[0] = 1
             else:
                 may_self_touch[0] = 1
 
@@ -405,8 +293,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         look=look,
         measure_watched=measure_watched,
         judge_watched=judge_watched,
-        measure_folding=measure_folding,
-        judge_folding=judge_folding,
         find_least_wake=find_least_wake,
         refresh=refresh,
         calm=calm,
