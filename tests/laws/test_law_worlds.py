@@ -36,7 +36,6 @@ def test_each_world_is_what_it_is_alone(scene, rows, precision):
 
 
 @pytest.mark.req("X6")
-@pytest.mark.xfail(reason="when a lone body that may fold is looked at still depends on the other worlds")
 def test_a_lone_body_that_folds_is_what_it_is_alone():
     check_each_world_alone(2, ["star"], [0, 190, 1400], "single", device=DEVICE)
 

@@ -53,10 +53,12 @@ class Flags:
 
     SAVED = ("all_stale", "world_stale", "untested")
 
-    def __init__(self, worlds: int, bodies: int, launch: FeatureLauncher) -> None:
+    def __init__(self, worlds: int, bodies: int, launch: FeatureLauncher, left_alone: Any = None) -> None:
         def flag(size: int = 1) -> Any:
             return launch.zeros(size, wp.int32)
 
+        # bodies, each alone in its world, that do without contact in this substep: nothing of theirs changes
+        self.left_alone = flag(bodies) if left_alone is None else left_alone
         self.all_stale, self.world_stale = flag(), flag(worlds)  # a body has left its bounds: pairs are searched again
         self.some_stale, self.world_some_stale = flag(), flag(worlds)  # lists of some pairs have used up their margins
         self.shape_doubt, self.body_doubt = flag(), flag(bodies)  # a body may no longer be star-shaped

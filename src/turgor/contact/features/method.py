@@ -107,7 +107,7 @@ class FeatureContacts(ContactMethod):
     def look(self) -> None:
         """Whether a lone body could touch itself in the next substeps."""
         self.lists.flags.body_doubt.fill_(1)
-        self.lists.mark_star_shaped(ahead=True)
+        self.lists.mark_star_shaped()
         self.lists.watch.look()
 
     def watch(self) -> None:

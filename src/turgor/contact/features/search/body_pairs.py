@@ -25,7 +25,7 @@ LIFE = 64.0  # substeps that lists should last at the present speeds
 LEAST, MOST = 0.02, 0.3  # margin of a pair in edge lengths, where the speed allows
 WIDEST = 2.0  # edge lengths: most by which the bounds of a body are enlarged, where the speed allows
 EAGER = 0.75  # share of the margin from which on a list is rebuilt along with others: each time costs
-FOLDING = 0.2  # edge lengths: movement within a body after which it may touch itself although it could not before
+FOLDING = 0.2  # edge lengths: movement within a body after which it may be star-shaped although it was not before
 
 
 class BodyPairs:
@@ -85,6 +85,10 @@ class BodyPairs:
         self.pair_count.zero_()
         self.launch(self.kernels.list_pairs, self.total_bodies)
 
+    def end_search(self) -> None:
+        """All pairs are known, but those of bodies that were left alone."""
+        self.launch(self.kernels.end_search, self.total_bodies)
+
     def renew(self) -> None:
         """New margins for the pairs that have used up theirs."""
         self.launch.walk(self.kernels.renew_pairs)
@@ -136,6 +140,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_margin: wp.array(dtype=real),
         pair_travel: wp.array(dtype=real),
         pair_travel_end: wp.array(dtype=real),
+        left_alone: wp.array(dtype=int),
         world: wp.array(dtype=int),
         all_stale: wp.array(dtype=int),
         world_stale: wp.array(dtype=int),
@@ -143,6 +148,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         some_stale: wp.array(dtype=int),
         world_some_stale: wp.array(dtype=int),
         edge_size: wp.array(dtype=real),
+        star_shaped: wp.array(dtype=int),
+        star_room: wp.array(dtype=real),
         deformed: wp.array(dtype=real),
         shape_doubt: wp.array(dtype=int),
         body_doubt: wp.array(dtype=int),
@@ -152,7 +159,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """Whether the lists hold for this substep too. Contact may speed points up: a tenth is allowed for."""
         lane = wp.tid()
         for c in range(lane, total_bodies, stride):
-            if not (deformed[c] + real(1.1) * body_spread[c] <= real(FOLDING) * edge_size[c]):
+            if left_alone[c] != 0:
+                continue
+            if world_stale[at(world[c])] != 0:
+                all_stale[0] = 1
+            room = real(FOLDING) * edge_size[c]
+            if star_shaped[c] != 0:
+                room = real(0.5) * star_room[c]
+            if not (deformed[c] + real(1.1) * body_spread[c] <= room):
                 shape_doubt[0] = 1
                 body_doubt[c] = 1
             if not (body_drift[c] + real(1.1) * (wp.length(body_move[c]) + body_spread[c]) <= body_margin[c]):
@@ -160,6 +174,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 world_stale[at(world[c])] = 1
         for p in range(lane, pair_count[0], stride):
             ids = pairs[at(p)]
+            if left_alone[at(ids[0])] != 0:
+                continue
             ahead = pair_travel[at(p)] + real(1.1) * approach(body_move, body_spread, at(ids[0]), at(ids[1]))
             pair_travel_end[at(p)] = ahead
             if not (ahead <= pair_margin[at(p)]) or (ids[0] == ids[1] and turned[at(ids[0])] != 0):
@@ -183,11 +199,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_margin: wp.array(dtype=real),
         world: wp.array(dtype=int),
         world_stale: wp.array(dtype=int),
+        left_alone: wp.array(dtype=int),
         body_doubt: wp.array(dtype=int),
     ):
         """Boxes of the bodies of stale worlds, enlarged by their thickness and what they may move while lists last."""
         c, lane = wp.tid()
-        if world_stale[at(world[c])] == 0:
+        if world_stale[at(world[c])] == 0 or left_alone[c] != 0:
             return
         if bodies_per_world == 1:  # there is nothing else to be near
             if lane == 0:
@@ -318,6 +335,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         world: wp.array(dtype=int),
         world_stale: wp.array(dtype=int),
         world_some_stale: wp.array(dtype=int),
+        left_alone: wp.array(dtype=int),
         turned: wp.array(dtype=int),
         new_slot: wp.array(dtype=int),
         pair_count: wp.array(dtype=int),
@@ -338,7 +356,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         a = wp.tid()
         begin = a // bodies_per_world * bodies_per_world
         if a - begin < soft_bodies:
-            anew = world_stale[at(world[a])] != 0
+            anew = world_stale[at(world[a])] != 0 and left_alone[a] == 0
             if anew:
                 world_some_stale[at(world[a])] = 0  # all of its pairs are judged here
             for b in range(a, begin + bodies_per_world):
@@ -384,7 +402,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         overflow[0] = 1
                         wp.atomic_max(overflow, PAIRS, slot + 1)
 
+    @n.kernel(__name__)
+    def end_search(
+        world: wp.array(dtype=int),
+        left_alone: wp.array(dtype=int),
+        all_stale: wp.array(dtype=int),
+        world_stale: wp.array(dtype=int),
+    ):
+        c = wp.tid()
+        if left_alone[c] == 0:
+            world_stale[at(world[c])] = 0
+        all_stale[0] = 0
+
     return SimpleNamespace(
+        end_search=end_search,
         PairList=PairList,
         is_listed=is_listed,
         is_stale=is_stale,

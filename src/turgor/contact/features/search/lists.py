@@ -37,7 +37,8 @@ class Lists:
     SAVED = tuple(f"{part}.{name}" for part, owner in PARTS.items() for name in owner.SAVED)
 
     def __init__(self, model: Model, scratch: Scratch, surfaces: Surfaces, launch: FeatureLauncher) -> None:
-        self.flags = Flags(model.worlds, surfaces.bodies * model.worlds, launch)
+        left_alone = scratch.ends_fused if surfaces.bodies == 1 else None
+        self.flags = Flags(model.worlds, surfaces.bodies * model.worlds, launch, left_alone)
         self.motion = BodyMotion(model, surfaces, launch.extended(self.flags))
         self.star_shaped = StarShaped(model, surfaces, self.motion.launch)
         self.candidates = Candidates(model, surfaces, self.star_shaped.launch)
@@ -48,7 +49,7 @@ class Lists:
         known = known.extended({"mesh": known.struct(patch_kernels(model.numbers).Mesh)})
         self.tree = TreeLists(model, self.patches, known)
         self.self_lists = SelfLists(model, surfaces, self.patches, self.tree.launch)
-        self.watch = Watch(model, scratch, surfaces, self.self_lists)
+        self.watch = Watch(model, scratch, surfaces, self.star_shaped, self.self_lists)
         self.launch = self.watch.launch  # knows all of them
 
     def allocate(self) -> None:
@@ -74,9 +75,9 @@ class Lists:
         self.pairs.judge()
         wp.capture_if(self.flags.shape_doubt, on_true=self.mark_star_shaped)
 
-    def mark_star_shaped(self, ahead: bool = False) -> None:
-        """Which of the bodies in doubt cannot touch themselves; ahead: until the next plan."""
-        self.star_shaped.mark(ahead)
+    def mark_star_shaped(self) -> None:
+        """Which of the bodies in doubt cannot touch themselves."""
+        self.star_shaped.mark()
         self.flags.shape_doubt.zero_()
         self.flags.body_doubt.zero_()
 
@@ -88,8 +89,7 @@ class Lists:
         self.candidates.keep(self.pairs.new_slot)
         wp.capture_if(self.flags.some_stale, on_true=self.renew)  # other worlds may only need this
         self.collect()
-        self.flags.all_stale.zero_()
-        self.flags.world_stale.zero_()
+        self.pairs.end_search()
 
     def search_stale(self) -> None:
         """Pairs of features of those pairs of bodies that have used up their margin, if any."""

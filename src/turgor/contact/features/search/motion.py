@@ -59,6 +59,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         point_body: wp.array(dtype=int),
         point_start: wp.array(dtype=int),
         point_end: wp.array(dtype=int),
+        left_alone: wp.array(dtype=int),
         move: wp.array(dtype=vec),  # of the soft points in this substep
         body_move_out: wp.array(dtype=vec),
         body_spread_out: wp.array(dtype=real),
@@ -69,6 +70,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """
         chunk, lane = wp.tid()
         c = at(point_body[at(soft_chunk_start[chunk])])
+        if left_alone[c] != 0:
+            if lane == 0:
+                body_move_out[c] = vec()
+            return
         count = point_end[c] - point_start[c]
         step = (count + SAMPLES - 1) // SAMPLES
         total = vec()

@@ -1,8 +1,11 @@
 """Bodies that cannot touch themselves: those whose whole surface is seen from their centre (star-shaped).
 
 Every ray from the centre leaves such a surface once, so no two parts of it meet. Balls stay like that unless crushed;
-only the others, and cloths, are searched for contact with themselves. Where the next test is some substeps away, the
-surface must also be star-shaped where its velocities lead in that time.
+only the others, and cloths, are searched for contact with themselves.
+
+A test holds for a while. Let no two points of the body have moved against each other by more than T since. The normal of
+a face of height h has turned by at most T/h, and the direction of the face from the centre, R away, by at most T/R. With
+an angle a between the face and that direction, the centre sees it as long as T (1/h + 1/R) < a.
 """
 
 import functools
@@ -19,14 +22,14 @@ from turgor.model.surfaces import Surfaces
 __all__ = ["StarShaped", "kernels"]
 
 SAMPLES = 256  # points of which the middle of a body is taken
-LOOKS = 3  # at a movement: its start, middle and end
 SLANT = 0.2  # least cosine between a face's normal and the direction from the centre: what is steeper may fold soon
+FAR = 3.0e30
 
 
 class StarShaped:
     """Which contact bodies are star-shaped, and how much they have changed since that was found."""
 
-    SAVED = ("star_shaped", "deformed")
+    SAVED = ("star_shaped", "star_room", "deformed")
 
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         self.kernels, self.bodies = kernels(model.numbers), surfaces.bodies * model.worlds
@@ -34,17 +37,14 @@ class StarShaped:
         self.star_shaped = launch.zeros(self.bodies, wp.int32)
         self.hidden_faces = launch.zeros(self.bodies, wp.int32)  # faces that the centre does not see
         self.centre = launch.zeros(self.bodies, model.numbers.vec)  # m
-        self.centre_v = launch.zeros(self.bodies, model.numbers.vec)  # m/s
+        self.star_room = launch.zeros(self.bodies, model.numbers.real)  # m: how far points may move against each other
         self.deformed = launch.zeros(self.bodies, model.numbers.real)  # m: largest movement of a point within the body
         self.launch = launch.extended(self)
 
-    def mark(self, ahead: bool = False) -> None:
-        """Test the bodies in doubt again: each face by a thread of its own, as bodies may be large.
-
-        ahead: also until the next plan.
-        """
+    def mark(self) -> None:
+        """Test the bodies in doubt again: each face by a thread of its own, as bodies may be large."""
         self.launch.tiles(self.kernels.find_centres, self.bodies)
-        self.launch(self.kernels.test_faces, self.face_count, looks=LOOKS if ahead else 1)
+        self.launch(self.kernels.test_faces, self.face_count)
         self.launch(self.kernels.mark_star_shaped, self.bodies)
 
 
@@ -53,34 +53,38 @@ class StarShaped:
 def kernels(n: Numbers) -> SimpleNamespace:
     """In the order of a test."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
+    tiny = wp.constant(real(n.tiny))
 
     if dim == 2:
 
         @wp.func
-        def outwards(f: face, points: wp.array(dtype=vec), point_v: wp.array(dtype=vec), t: real) -> vec:
-            e = points[at(f[1])] - points[at(f[0])] + t * (point_v[at(f[1])] - point_v[at(f[0])])
-            return vec(e[1], -e[0])
+        def normal_and_height(f: face, points: wp.array(dtype=vec)):
+            """(normal of any length, height) of a face."""
+            e = points[at(f[1])] - points[at(f[0])]
+            return vec(e[1], -e[0]), wp.length(e)
 
     else:
 
         @wp.func
-        def outwards(f: face, points: wp.array(dtype=vec), point_v: wp.array(dtype=vec), t: real) -> vec:
+        def normal_and_height(f: face, points: wp.array(dtype=vec)):
+            """(normal of any length, least height) of a face."""
             a = points[at(f[0])]
-            va = point_v[at(f[0])]
-            first = points[at(f[1])] - a + t * (point_v[at(f[1])] - va)
-            return wp.cross(first, points[at(f[2])] - a + t * (point_v[at(f[2])] - va))
+            e = points[at(f[1])] - a
+            g = points[at(f[2])] - a
+            longest = wp.max(wp.length_sq(g - e), wp.max(wp.length_sq(e), wp.length_sq(g)))
+            normal = wp.cross(e, g)
+            return normal, wp.length(normal) / wp.sqrt(wp.max(longest, tiny))
 
     @n.kernel(__name__)
     def find_centres(
         points: wp.array(dtype=vec),
-        point_v: wp.array(dtype=vec),
         point_start: wp.array(dtype=int),
         point_end: wp.array(dtype=int),
         body_doubt: wp.array(dtype=int),
         self_contact: wp.array(dtype=int),
         closed: wp.array(dtype=int),
         centre: wp.array(dtype=vec),
-        centre_v: wp.array(dtype=vec),
+        star_room: wp.array(dtype=real),
         hidden_faces: wp.array(dtype=int),
     ):
         """A point about in the middle of each body, from a sample of its points; any one would do."""
@@ -89,46 +93,39 @@ def kernels(n: Numbers) -> SimpleNamespace:
             count = point_end[c] - point_start[c]
             step = (count + SAMPLES - 1) // SAMPLES
             total = vec()
-            moving = vec()
             for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
                 total += points[at(i)]
-                moving += point_v[at(i)]
             summed = wp.tile_sum(wp.tile(total, preserve_type=True))
-            summed_v = wp.tile_sum(wp.tile(moving, preserve_type=True))
             if lane == 0:
-                sampled = real((count + step - 1) // step)
-                centre[c] = summed[0] / sampled
-                centre_v[c] = summed_v[0] / sampled
+                centre[c] = summed[0] / real((count + step - 1) // step)
+                star_room[c] = real(FAR)
                 hidden_faces[c] = 1 - closed[c]
 
     @n.kernel(__name__)
     def test_faces(
-        looks: int,
-        dt: wp.array(dtype=real),
-        until_plan: wp.array(dtype=int),
         points: wp.array(dtype=vec),
-        point_v: wp.array(dtype=vec),
         faces: wp.array(dtype=face),
         face_body: wp.array(dtype=int),
         body_doubt: wp.array(dtype=int),
         self_contact: wp.array(dtype=int),
         centre: wp.array(dtype=vec),
-        centre_v: wp.array(dtype=vec),
+        star_room: wp.array(dtype=real),
         hidden_faces: wp.array(dtype=int),
     ):
-        """Whether the centre sees a face, and not at a grazing angle."""
+        """Whether the centre sees a face, and not at a grazing angle; and for how long it will."""
         k = at(wp.tid())
         c = at(face_body[k])
         if body_doubt[c] != 0 and self_contact[c] != 0 and hidden_faces[c] == 0:
-            f = faces[k]
-            a = at(f[0])
-            each = real(0.5) * dt[0] * real(until_plan[0])
-            for look in range(looks):
-                t = real(look) * each
-                normal = outwards(f, points, point_v, t)
-                arm = points[a] - centre[c] + t * (point_v[a] - centre_v[c])
-                if not (wp.dot(normal, arm) >= real(SLANT) * wp.length(normal) * wp.length(arm)):
-                    hidden_faces[c] = 1
+            normal, height = normal_and_height(faces[k], points)
+            arm = points[at(faces[k][0])] - centre[c]
+            far = wp.length(arm)
+            cosine = wp.dot(normal, arm) / wp.max(wp.length(normal) * far, tiny)
+            if not (cosine >= real(SLANT)):
+                hidden_faces[c] = 1
+            else:
+                room = wp.asin(wp.min(cosine, real(1.0))) * height * far / (height + far)
+                if room < star_room[c]:
+                    wp.atomic_min(star_room, c, room)
 
     @n.kernel(__name__)
     def mark_star_shaped(
@@ -140,6 +137,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         world: wp.array(dtype=int),
         all_stale: wp.array(dtype=int),
         world_stale: wp.array(dtype=int),
+        turned: wp.array(dtype=int),
     ):
         """A body that was star-shaped and no longer is makes the lists stale."""
         c = at(wp.tid())
@@ -149,6 +147,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 if star_shaped[c] != 0 and hidden_faces[c] != 0:
                     all_stale[0] = 1
                     world_stale[at(world[c])] = 1
+                    turned[c] = 1  # an old list of it is no longer true
                 star_shaped[c] = 1 - hidden_faces[c]
 
     return SimpleNamespace(find_centres=find_centres, test_faces=test_faces, mark_star_shaped=mark_star_shaped)

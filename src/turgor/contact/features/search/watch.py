@@ -1,7 +1,7 @@
 """A lone body that cannot touch itself in this substep skips contact; here it is watched when that may change.
 
-A scene of one soft body needs contact only while parts of it are near each other. A star-shaped body needs none
-(`star_shaped.py`). Others need none while their list holds and all of its candidates sleep: that is for a known travel
+A scene of one soft body needs contact only while parts of it are near each other. A star-shaped body needs none until
+its points have moved against each other by a known distance (`star_shaped.py`). Others need none while their list holds and all of its candidates sleep: that is for a known travel
 (`body_pairs.py`). While a body is watched, its travel is twice the largest displacement of a point, less the mean one,
 since it was left alone; some of what it may travel is kept in reserve, for the substep to come and for a wall in it
 that stops the body. Each world decides for itself.
@@ -11,12 +11,13 @@ Lists also need faces that do not turn much, which is tested after each substep 
 
 import functools
 from types import SimpleNamespace
-from typing import no_type_check
+from typing import Any, no_type_check
 
 import warp as wp
 
 from turgor.contact.features.search.candidates import FAR
 from turgor.contact.features.search.self_lists import SelfLists
+from turgor.contact.features.search.star_shaped import StarShaped
 from turgor.contact.geometry import ownership
 from turgor.contact.geometry.advancement import VERTEX_FACE
 from turgor.kernel.numbers import Numbers, at
@@ -26,7 +27,6 @@ from turgor.model.surfaces import Surfaces
 
 __all__ = ["Watch", "kernels"]
 
-NEW = 2  # in `watched`: since this substep
 RESERVE = 1.5  # substeps that are kept in reserve
 CALM = 2.0  # substeps, with the reserve, that must be left for a body to be left alone
 SAMPLES = 256  # points of which the mean displacement is taken
@@ -37,20 +37,25 @@ class Watch:
 
     SAVED = ("watched", "watch_seen", "watch_left", "watch_travel", "last_move")
 
-    def __init__(self, model: Model, scratch: Scratch, surfaces: Surfaces, self_lists: SelfLists) -> None:
+    def __init__(
+        self, model: Model, scratch: Scratch, surfaces: Surfaces, star_shaped: StarShaped, self_lists: SelfLists
+    ) -> None:
         n, zeros = model.numbers, self_lists.launch.zeros
-        self.scratch, self.self_lists = scratch, self_lists
+        self.scratch, self.star_shaped, self.self_lists = scratch, star_shaped, self_lists
         self.alone = surfaces.bodies == 1
         self.kernels = kernels(n)
         self.chunks, self.block = model.chunks, model.block_size
         self.bodies, self.vertices = (model.worlds, surfaces.first_rigid) if self.alone else (0, 0)
         self.watched = zeros(self.bodies, wp.int32)
+        self.begins = zeros(self.bodies, wp.int32)  # to be watched now
         self.watch_seen = zeros(self.vertices, n.vec)  # m: positions since when it is watched
         self.watch_left = zeros(self.bodies, n.real)  # m: travel
         self.watch_travel = zeros(self.bodies, n.real)  # m: at the end of the last substep
         # m: mean displacement, then and a substep before
         self.watch_move, self.last_move = zeros(self.bodies, n.vec), zeros(self.bodies, n.vec)
         self.moved = zeros(self.bodies, n.real)  # m²: largest displacement
+        self.fastest, self.drift = zeros(self.bodies, n.real), zeros(self.bodies, n.vec)  # (m/s)²: largest; m/s: mean
+        self.star_doubt, self.any_doubt = zeros(self.bodies, wp.int32), zeros(1, wp.int32)  # it may not be star-shaped
         self.least_wake = zeros(self.bodies, n.real)  # m: travel at which the first candidate wakes
         self.next_wake = zeros(self.bodies, n.real)  # m: the same, after another look at those that wake soon
         self.contact_substeps = zeros(1, wp.int32)  # so far, of all worlds
@@ -64,13 +69,22 @@ class Watch:
         """Which lone bodies need contact in the next substep."""
         self.scratch.may_self_touch.zero_()
         self.scratch.any_watched.zero_()
-        self.launch(self.kernels.look, self.bodies)
+        self.fastest.zero_()
+        self.launch.blocks(self.kernels.measure_speeds, self.chunks, self.block)
+        self._begin(self.kernels.look)
 
     def watch(self) -> None:
         """After a substep without contact: whether the next needs it."""
         self.launch.blocks(self.kernels.measure_watched, self.chunks, self.block)
         self.self_lists.test()
         self.launch(self.kernels.judge_watched, self.bodies)
+        wp.capture_if(self.any_doubt, on_true=self.look_again)
+
+    def look_again(self) -> None:
+        """Whether bodies are still star-shaped."""
+        self.star_shaped.mark()
+        self._begin(self.kernels.look_again)
+        self.any_doubt.zero_()
 
     def calm(self) -> None:
         """After a substep with contact: whether the next needs none."""
@@ -79,7 +93,12 @@ class Watch:
         self.next_wake.fill_(FAR)
         self.launch.walk(self.kernels.find_least_wake)
         self.launch.walk(self.kernels.refresh)
-        self.launch(self.kernels.calm, self.bodies)
+        self._begin(self.kernels.calm)
+
+    def _begin(self, decide: Any) -> None:
+        """Bodies that are watched from now on, as a kernel decides."""
+        self.begins.zero_()
+        self.launch(decide, self.bodies)
         self.launch(self.kernels.see, self.vertices)
 
 
@@ -97,16 +116,64 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return real(RESERVE) * step + real(2.0) * wp.length(move)
 
     @n.kernel(__name__)
-    def look(
+    def measure_speeds(
+        soft_chunk_start: wp.array(dtype=int),
+        soft_chunk_body: wp.array(dtype=int),
+        point_start: wp.array(dtype=int),
+        point_end: wp.array(dtype=int),
         star_shaped: wp.array(dtype=int),
+        point_v: wp.array(dtype=vec),
+        drift: wp.array(dtype=vec),
+        fastest: wp.array(dtype=real),
+    ):
+        """The mean velocity of a star-shaped body, and the largest relative to it in a run of its points, per block."""
+        chunk, lane = wp.tid()
+        c = at(soft_chunk_body[chunk])
+        if star_shaped[c] != 0:
+            count = point_end[c] - point_start[c]
+            step = (count + SAMPLES - 1) // SAMPLES
+            total = vec()
+            for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
+                total += point_v[at(i)]
+            summed = wp.tile_sum(wp.tile(total, preserve_type=True))
+            mean = summed[0] / real((count + step - 1) // step)
+            most = real(0.0)
+            for i in range(soft_chunk_start[chunk] + lane, soft_chunk_start[chunk + 1], wp.block_dim()):
+                most = wp.max(most, wp.length_sq(point_v[at(i)] - mean))
+            largest = wp.tile_max(wp.tile(most))
+            if lane == 0:
+                wp.atomic_max(fastest, c, largest[0])
+                if soft_chunk_start[chunk] == point_start[c]:
+                    drift[c] = mean
+
+    @n.kernel(__name__)
+    def look(
+        dt: wp.array(dtype=real),
+        until_plan: wp.array(dtype=int),
+        star_shaped: wp.array(dtype=int),
+        star_room: wp.array(dtype=real),
+        fastest: wp.array(dtype=real),
+        drift: wp.array(dtype=vec),
         watched: wp.array(dtype=int),
+        begins: wp.array(dtype=int),
+        watch_left: wp.array(dtype=real),
+        watch_travel: wp.array(dtype=real),
+        last_move: wp.array(dtype=vec),
         ends_fused: wp.array(dtype=int),
         may_self_touch: wp.array(dtype=int),
         any_watched: wp.array(dtype=int),
     ):
+        """A star-shaped body is watched if it could use up its room before the next look."""
         c = wp.tid()
         if star_shaped[c] != 0:
             watched[c] = 0
+            span = real(CALM) * dt[0] * real(until_plan[0])
+            if not (span * (real(2.0) * wp.sqrt(fastest[c]) + wp.length(drift[c])) <= star_room[c]):
+                watched[c] = 1
+                begins[c] = 1
+                watch_left[c] = star_room[c]
+                watch_travel[c] = real(0.0)
+                last_move[c] = vec()
         if watched[c] != 0:
             any_watched[0] = 1
         ends_fused[c] = wp.where(star_shaped[c] != 0 or watched[c] != 0, 1, 0)
@@ -150,12 +217,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
         own_pair: wp.array(dtype=int),
         pair_travel: wp.array(dtype=real),
         turned: wp.array(dtype=int),
+        star_shaped: wp.array(dtype=int),
         watched: wp.array(dtype=int),
         watch_left: wp.array(dtype=real),
         watch_travel: wp.array(dtype=real),
         watch_move: wp.array(dtype=vec),
         last_move: wp.array(dtype=vec),
         moved: wp.array(dtype=real),
+        body_doubt: wp.array(dtype=int),
+        star_doubt: wp.array(dtype=int),
+        any_doubt: wp.array(dtype=int),
         ends_fused: wp.array(dtype=int),
         may_self_touch: wp.array(dtype=int),
     ):
@@ -167,14 +238,58 @@ def kernels(n: Numbers) -> SimpleNamespace:
             watch_travel[c] = travel
             last_move[c] = watch_move[c]
             moved[c] = real(0.0)
-            watched[c] = 1
-            if turned[c] != 0 or not (travel + ahead <= watch_left[c]):
+            enough = travel + ahead <= watch_left[c]
+            if star_shaped[c] != 0:
+                if not enough:
+                    watch_left[c] = ahead  # which must be left, or else
+                    star_doubt[c] = 1
+                    body_doubt[c] = 1
+                    any_doubt[0] = 1
+            elif turned[c] != 0 or not enough:
                 watched[c] = 0
                 ends_fused[c] = 0
                 may_self_touch[0] = 1
                 pair = own_pair[c]
                 if pair >= 0:
                     pair_travel[pair] = pair_travel[pair] + travel
+
+    @n.kernel(__name__)
+    def look_again(
+        world: wp.array(dtype=int),
+        star_shaped: wp.array(dtype=int),
+        star_room: wp.array(dtype=real),
+        watched: wp.array(dtype=int),
+        begins: wp.array(dtype=int),
+        watch_left: wp.array(dtype=real),
+        watch_travel: wp.array(dtype=real),
+        last_move: wp.array(dtype=vec),
+        body_doubt: wp.array(dtype=int),
+        star_doubt: wp.array(dtype=int),
+        all_stale: wp.array(dtype=int),
+        world_stale: wp.array(dtype=int),
+        turned: wp.array(dtype=int),
+        ends_fused: wp.array(dtype=int),
+        may_self_touch: wp.array(dtype=int),
+    ):
+        """A body that is star-shaped for some time is watched on; the others go to contact."""
+        c = wp.tid()
+        if star_doubt[c] != 0:
+            star_doubt[c] = 0
+            body_doubt[c] = 0
+            if star_shaped[c] != 0 and star_room[c] > watch_left[c]:
+                watched[c] = 1
+                begins[c] = 1
+                watch_left[c] = star_room[c]
+                watch_travel[c] = real(0.0)
+                last_move[c] = vec()
+            else:
+                star_shaped[c] = 0
+                all_stale[0] = 1
+                world_stale[at(world[c])] = 1
+                turned[c] = 1
+                watched[c] = 0
+                ends_fused[c] = 0
+                may_self_touch[0] = 1
 
     @n.kernel(__name__)
     def find_least_wake(
@@ -249,8 +364,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         least_wake: wp.array(dtype=real),
         next_wake: wp.array(dtype=real),
         self_far: wp.array(dtype=real),
+        star_room: wp.array(dtype=real),
+        deformed: wp.array(dtype=real),
         turned: wp.array(dtype=int),
         watched: wp.array(dtype=int),
+        begins: wp.array(dtype=int),
         watch_left: wp.array(dtype=real),
         watch_travel: wp.array(dtype=real),
         last_move: wp.array(dtype=vec),
@@ -264,14 +382,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if ends_fused[c] == 0:
             wp.atomic_add(contact_substeps, 0, 1)
             any_watched[0] = 1  # or at least tested, whether it has turned
-            left = real(FAR)
+            left = star_room[c] - real(2.0) * deformed[c]
             pair = own_pair[c]
             if pair >= 0:
                 left = real(-1.0)
                 if least_wake[c] > pair_travel[pair] and turned[c] == 0:
                     left = wp.min(self_far[c], next_wake[c]) - pair_travel[pair]
             if left > real(CALM) * reserve(real(2.0) * body_spread[c], body_move[c]):
-                watched[c] = NEW
+                watched[c] = 1
+                begins[c] = 1
                 watch_left[c] = left
                 watch_travel[c] = real(0.0)
                 last_move[c] = vec()
@@ -281,16 +400,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def see(
-        soft_body: wp.array(dtype=int), points: wp.array(dtype=vec), watched: wp.array(dtype=int),
+        soft_body: wp.array(dtype=int), points: wp.array(dtype=vec), begins: wp.array(dtype=int),
         watch_seen: wp.array(dtype=vec),
     ):  # fmt: skip
-        """Positions of the bodies that are left alone now."""
+        """Positions of the bodies that are watched from now on."""
         i = at(wp.tid())
-        if watched[at(soft_body[i])] == NEW:
+        if begins[at(soft_body[i])] != 0:
             watch_seen[i] = points[i]
 
     return SimpleNamespace(
+        measure_speeds=measure_speeds,
         look=look,
+        look_again=look_again,
         measure_watched=measure_watched,
         judge_watched=judge_watched,
         find_least_wake=find_least_wake,
