@@ -66,14 +66,14 @@ class Surfaces:
         found = [_features_of(faces, int(count), table) for (faces, table), count in zip(meshes, counts, strict=True)]
         empty = {"faces": dim, "opposite": dim, "owns": 1, "edges": 4, "face_edges": dim}
         tables = {name: [np.zeros((0, width), np.int32)] for name, width in empty.items()}
-        edge_count, face_count = 0, 0
+        edge_count = 0
         for start, (faces, opposite, owns, edges, face_edges) in zip(starts, found, strict=True):
             tables["faces"].append(faces + np.int32(start))
             tables["opposite"].append(_shifted(opposite, start))
             tables["edges"].append(_shifted(edges, start))
             tables["face_edges"].append(_shifted(face_edges, edge_count))
             tables["owns"].append(owns[:, None])
-            edge_count, face_count = edge_count + len(edges), face_count + len(faces)
+            edge_count += len(edges)
         one = {name: np.concatenate(rows).astype(np.int32, copy=False) for name, rows in tables.items()}
         self.world_faces, self.world_edges = one["faces"], one["edges"][:, :2]  # host, over the points of one world
         face_counts, edge_counts = [len(rows[0]) for rows in found], [len(rows[3]) for rows in found]
@@ -185,7 +185,7 @@ def _shifted(table: IntArray, shift: int) -> IntArray:
 
 def _features_of(
     faces: IntArray, count: int, table: EdgeTable | None
-) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]:
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
     """(faces, apexes across their edges, what they own, edges with apexes, owned edge of each side, faces of edges).
 
     Faces over `count` points; table: that of 3D faces, if it is known.

@@ -36,12 +36,11 @@ def test_a_star_shaped_body_makes_no_lists(landing):
 
 @pytest.mark.req("X1", "X6")
 def test_a_ring_that_flies_makes_few_lists_and_skips_contact():
-    """Bounds: a list in 30 substeps, contact in half of them; each was done in every substep without watching."""
+    """Bounds: a list in 30 substeps, contact in a fifth of them; each was done in every substep without watching."""
     sim, substeps = flown(torus(1000))
     work = list_work(sim)
     assert work["renewals"] <= 1 + substeps / 30
-    assert work["rechecks"] <= 1 + substeps / 15
-    assert work["contact_substeps"] <= substeps / 2
+    assert work["contact_substeps"] <= substeps / 5
 
 
 @pytest.mark.req("X1", "X6")

@@ -2,10 +2,10 @@
 
 Most of a surface is near nothing but its own neighbourhood, which cannot touch itself as long as it is not folded: a
 connected piece of a surface whose normals all have a component along one axis is the graph of a function over the plane
-across that axis (Volino & Magnenat-Thalmann 1994). The normals of all faces at the points of a patch are within an
-angle of its own axis, which is tested after every substep (`test_faces`). Two patches that share a corner, or that both share one with a third, are not
-compared if the cones of these two or three are in one of the angle FLAT. So a list holds although points shiver, a ball
-swells or a finger waves.
+across that axis (Volino & Magnenat-Thalmann 1994). The normals of all faces at the points of a patch are within an angle
+of its own axis, which is tested after every substep, or foreseen for some (`test_faces`). Two patches that share a
+corner, or that both share one with a third, are not compared if the cones of these two or three are in one of the angle
+FLAT. So a list holds although points shiver, a ball swells or a finger waves.
 
 All other pairs of patches are compared if their boxes are near each other. Features that are nearer than a margin are
 candidates; how far the others, and other patches, are apart at least is what the body may travel (twice the largest
@@ -58,8 +58,9 @@ class SelfLists:
         self.self_far = zeros(self.bodies, n.real)  # m: ... and the travel of the pair by then
         self.self_low, self.self_high = zeros(nodes, n.vec), zeros(nodes, n.vec)  # m: boxes of the nodes
         self.patch_size = zeros(count, n.real)  # m: mean edge
-        self.cone_axis, self.cone_angle = zeros(count, n.vec), zeros(count, n.real)  # rad: where its normals must stay
-        self.cone_cosine = zeros(count, n.real)
+        self.cone_axis = zeros(count, n.vec)
+        self.cone_cosine = zeros(count, n.real)  # of the angle to the axis within which normals must stay ...
+        self.cone_room = zeros(count, n.real)  # ... and of what is left to FLAT
         # which patches share a corner, those that share one with these, and with which
         self.first, self.second, self.between = (
             wp.full((count, width), -1, dtype=wp.int32, device=launch.device) for width in (FIRST, SECOND, SECOND)
@@ -281,8 +282,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         face_normal: wp.array(dtype=vec),
         patch_size: wp.array(dtype=real),
         cone_axis: wp.array(dtype=vec),
-        cone_angle: wp.array(dtype=real),
         cone_cosine: wp.array(dtype=real),
+        cone_room: wp.array(dtype=real),
     ):
         """Boxes and mean edges of the patches, and cones around their normals."""
         k = at(wp.tid())
@@ -310,8 +311,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     least = wp.min(least, wp.dot(axis, face_normal[at(mesh.point_faces[at(s)])]))
             angle = wp.acos(wp.clamp(least, real(-1.0), real(1.0))) + real(TURN)
             cone_axis[k] = axis
-            cone_angle[k] = angle
             cone_cosine[k] = wp.where(angle < real(FLAT), wp.cos(angle), real(-2.0))  # or it may turn as it likes
+            cone_room[k] = wp.where(angle < real(FLAT), wp.cos(real(FLAT) - angle), real(2.0))
 
     @n.kernel(__name__)
     def look_at_nodes(
@@ -340,25 +341,27 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 self_low[node] = low
                 self_high[node] = high
 
-    @wp.func
-    def in_cone(axis: vec, k: int, cone_axis: wp.array(dtype=vec), cone_angle: wp.array(dtype=real)) -> bool:
-        """Whether the cone of a patch is within FLAT of an axis."""
-        cosine = wp.clamp(wp.dot(axis, cone_axis[k]), real(-1.0), real(1.0))
-        return wp.acos(cosine) + cone_angle[k] <= real(FLAT)
+    @wp.func(inline=True)
+    def in_cone(
+        axis: vec, size: real, k: int, cone_axis: wp.array(dtype=vec), cone_room: wp.array(dtype=real)
+    ) -> bool:  # fmt: skip
+        """Whether the cone of a patch is within FLAT of an axis of a given length."""
+        return wp.dot(axis, cone_axis[k]) >= cone_room[k] * size
 
     @wp.func
     def cannot_touch(
         k: int, l: int, first: wp.array2d(dtype=int), second: wp.array2d(dtype=int),  # noqa: E741
-        between: wp.array2d(dtype=int), cone_axis: wp.array(dtype=vec), cone_angle: wp.array(dtype=real),
+        between: wp.array2d(dtype=int), cone_axis: wp.array(dtype=vec), cone_room: wp.array(dtype=real),
     ) -> bool:  # fmt: skip
         """Whether two patches are in a piece that is not folded."""
-        axis = wp.normalize(cone_axis[k] + cone_axis[l])
-        if not (in_cone(axis, k, cone_axis, cone_angle) and in_cone(axis, l, cone_axis, cone_angle)):
+        axis = cone_axis[k] + cone_axis[l]
+        size = wp.length(axis)
+        if not (in_cone(axis, size, k, cone_axis, cone_room) and in_cone(axis, size, l, cone_axis, cone_room)):
             return False
         if slot_of(first, k, l) >= 0:
             return True
         slot = slot_of(second, k, l)
-        return slot >= 0 and in_cone(axis, at(between[k, slot]), cone_axis, cone_angle)
+        return slot >= 0 and in_cone(axis, size, at(between[k, slot]), cone_axis, cone_room)
 
     @n.kernel(__name__)
     def collect_self(
@@ -375,7 +378,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         self_high: wp.array(dtype=vec),
         patch_size: wp.array(dtype=real),
         cone_axis: wp.array(dtype=vec),
-        cone_angle: wp.array(dtype=real),
+        cone_room: wp.array(dtype=real),
         self_left: wp.array(dtype=real),
         list_work: wp.array(dtype=int),
         candidate_list: CandidateList,
@@ -402,7 +405,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     if off < within * within:
                         if step == 1:
                             l = at(below[0])  # noqa: E741
-                            if not cannot_touch(k, l, first, second, between, cone_axis, cone_angle):
+                            if not cannot_touch(k, l, first, second, between, cone_axis, cone_room):
                                 left = wp.sqrt(off) - skin
                                 both = real(0.5) * (patch_size[k] + patch_size[l])
                                 known = wp.max(real(KNOWN) * both, ahead)

@@ -3,9 +3,9 @@
 Every ray from the centre leaves such a surface once, so no two parts of it meet. Balls stay like that unless crushed;
 only the others, and cloths, are searched for contact with themselves.
 
-A test holds for a while. Let no two points of the body have moved against each other by more than T since. The normal of
-a face of height h has turned by at most T/h, and the direction of the face from the centre, R away, by at most T/R. With
-an angle a between the face and that direction, the centre sees it as long as T (1/h + 1/R) < a.
+A test holds for a while. Let no two points of the body have moved against each other by more than T since. The normal
+of a face of height h has turned by at most T/h, and the direction of the face from the centre, R away, by at most T/R.
+With an angle a between the face and that direction, the centre sees it as long as T (1/h + 1/R) < a.
 """
 
 import functools

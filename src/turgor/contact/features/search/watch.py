@@ -1,10 +1,10 @@
 """A lone body that cannot touch itself in this substep skips contact; here it is watched when that may change.
 
 A scene of one soft body needs contact only while parts of it are near each other. A star-shaped body needs none until
-its points have moved against each other by a known distance (`star_shaped.py`). Others need none while their list holds and all of its candidates sleep: that is for a known travel
-(`body_pairs.py`). While a body is watched, its travel is twice the largest displacement of a point, less the mean one,
-since it was left alone; some of what it may travel is kept in reserve, for the substep to come and for a wall in it
-that stops the body. Each world decides for itself.
+its points have moved against each other by a known distance (`star_shaped.py`). Others need none while their list holds
+and all of its candidates sleep: that is for a known travel (`body_pairs.py`). While a body is watched, its travel is
+twice the largest displacement of a point, less the mean one, since it was left alone; some of what it may travel is
+kept in reserve, for the substep to come and for a wall in it that stops the body. Each world decides for itself.
 
 Lists also need faces that do not turn much, which is tested after each substep (`self_lists.py`).
 """
