@@ -51,7 +51,7 @@ class Flags:
     of each world or body, so that a world has the same lists, in the same order, as if it were alone.
     """
 
-    SAVED = ("all_stale", "world_stale", "untested")
+    SAVED = ("all_stale", "world_stale", "untested", "turned")
 
     def __init__(self, worlds: int, bodies: int, launch: FeatureLauncher, left_alone: Any = None) -> None:
         def flag(size: int = 1) -> Any:

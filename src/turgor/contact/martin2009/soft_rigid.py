@@ -126,21 +126,32 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 result = False
         return result
 
+    @wp.func(inline=True)
+    def box_distance_sq(p: vec, f: face, x: wp.array(dtype=vec)) -> real:
+        """From the box around a face: no more than from the face itself, and found sooner."""
+        low = x[at(f[0])]
+        high = low
+        for corner in range(1, dim):
+            low = wp.min(low, x[at(f[corner])])
+            high = wp.max(high, x[at(f[corner])])
+        return wp.length_sq(wp.max(wp.max(low - p, p - high), vec()))
+
     @wp.func
     def closest_face(p: vec, first: int, last: int, faces: wp.array(dtype=face), x: wp.array(dtype=vec)):
         """(face, weights, gap, distance) of the face closest to p."""
         best = wp.int32(-1)
-        best_distance = real(1.0e30)
+        best_distance = real(1.0e15)
         best_weights = weights_type()
         best_gap = vec()
         for k in range(first, last):
-            weights, gap = near_face(p, faces[at(k)], x)
-            distance = size(gap)
-            if distance < best_distance:
-                best = k
-                best_distance = distance
-                best_weights = weights
-                best_gap = gap
+            if box_distance_sq(p, faces[at(k)], x) < best_distance * best_distance:
+                weights, gap = near_face(p, faces[at(k)], x)
+                distance = size(gap)
+                if distance < best_distance:
+                    best = k
+                    best_distance = distance
+                    best_weights = weights
+                    best_gap = gap
         return best, best_weights, best_gap, best_distance
 
     @wp.func
@@ -154,6 +165,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if above > height and wp.length_sq(out) > zero:
                 height = above
                 normal = out
+                if height > reach:  # far enough
+                    break
         if height > zero and height <= reach:
             _k, _weights, gap, distance = closest_face(p, first, last, faces, x)
             if distance > real(1.001) * height:  # beside the face: the closest point is on an edge or a corner

@@ -46,9 +46,8 @@ class Patches:
         self.patch_start = model.ends(numbers)  # first patch of each contact body, and the end
         self.patch_body = model.repeated(body, wp.int32, f.bodies)
         self.patch_points = f.repeated_points(order[:, None], f.soft_points, wp.int32)
-        self.point_patch = f.at_points(
-            np.repeat(np.arange(self.per_world), np.diff(bounds)[:, 0])[rank], self.per_world
-        )
+        patch = np.repeat(np.arange(self.per_world), np.diff(bounds)[:, 0])
+        self.point_patch = f.at_points(patch[rank].astype(np.int32), self.per_world)
         self.point_rank = f.at_points(rank, 0)
         self.point_range = model.repeated(bounds, wp.vec2i, points)  # in `patch_points`
         # features in the order of their first points, and where those of each point begin

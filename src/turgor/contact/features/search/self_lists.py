@@ -2,10 +2,10 @@
 
 Most of a surface is near nothing but its own neighbourhood, which cannot touch itself as long as it is not folded: a
 connected piece of a surface whose normals all have a component along one axis is the graph of a function over the plane
-across that axis (Volino & Magnenat-Thalmann 1994). The normals of all faces at the points of a patch are within an angle
-of its own axis, which is tested after every substep, or foreseen for some (`test_faces`). Two patches that share a
-corner, or that both share one with a third, are not compared if the cones of these two or three are in one of the angle
-FLAT. So a list holds although points shiver, a ball swells or a finger waves.
+across that axis (Volino & Magnenat-Thalmann 1994). The normals of all faces at the points of a patch are within an
+angle of its own axis, which is tested after every substep, or foreseen for some (`test_faces`). Two patches that share
+a corner, or that both share one with a third, are not compared if the cones of these two or three are in one of the
+angle FLAT. So a list holds although points shiver, a ball swells or a finger waves.
 
 All other pairs of patches are compared if their boxes are near each other. Features that are nearer than a margin are
 candidates; how far the others, and other patches, are apart at least is what the body may travel (twice the largest
@@ -29,7 +29,9 @@ from turgor.model.surfaces import Surfaces
 
 __all__ = ["SelfLists", "kernels"]
 
-LISTED = 0.8  # edges of two patches, of the mean length: features that are nearer are candidates
+# edges of two patches, of the mean length: features that are nearer are candidates. Those of a body that is alone cost
+# nothing while all sleep (`watch.py`)
+LISTED, LISTED_ALONE = 0.3, 0.8
 KNOWN = 1.0  # the same: up to here the distance of others is found out
 REACH = 4.0  # mean edges of the body: patches farther apart are not looked at
 AHEAD = 1.5  # substeps for which a new list holds at least
@@ -43,7 +45,7 @@ FIRST, SECOND = 16, 32
 class SelfLists:
     """Which neighbourhoods are not folded, and how far the lists of bodies with themselves reach."""
 
-    SAVED = ("cone_axis", "cone_cosine", "self_far", "test_in")
+    SAVED = ("cone_axis", "cone_cosine", "self_far", "test_in", "test_next")
 
     def __init__(self, model: Model, surfaces: Surfaces, patches: Patches, launch: FeatureLauncher) -> None:
         n, zeros = model.numbers, launch.zeros
@@ -365,6 +367,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def collect_self(
+        bodies_per_world: int,
         mesh: Mesh,
         rest: wp.array(dtype=vec),
         thickness: wp.array(dtype=real),
@@ -391,7 +394,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
             skin = real(2.0) * thickness[c]
             ahead = real(AHEAD) * self_ahead[c]
             far = wp.max(real(REACH) * edge_size[c], ahead)
-            many = int(0)  # noqa: RUF046, UP018
+            listed = real(LISTED)
+            if bodies_per_world == 1:
+                listed = real(LISTED_ALONE)
+            many = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language)
             low = self_low[at(mesh.patch_node[k])]
             high = self_high[at(mesh.patch_node[k])]
             node = first_node(mesh, c)
@@ -411,7 +417,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                 known = wp.max(real(KNOWN) * both, ahead)
                                 if left < known:
                                     many += 1
-                                    margin = wp.max(real(LISTED) * both, ahead)
+                                    margin = wp.max(listed * both, ahead)
                                     found = compare_patches(
                                         mesh, rest, candidate_list, pair, k, l, margin, known, skin, True
                                     )
