@@ -129,11 +129,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 pace[0] = wp.where(pace[0] == 0, needed, int(float(needed) * MARGIN))
             share = left / frame_time
             count = wp.max(int(wp.ceil(share * wp.float64(pace[0]) - wp.float64(1.0e-6))), 1)
+            lasting = count
             # fast changes of shape are followed at once, and only while they last
             count = wp.max(count, int(wp.min(wp.ceil(left / brief[0]), wp.float64(1.0e9))))
             count = (count + multiple - 1) // multiple * multiple
-            if substeps[0] + count > max_substeps:
-                substeps[0] += count
+            if substeps[0] + lasting > max_substeps or substeps[0] + multiple > max_substeps:
+                substeps[0] += wp.max(lasting, multiple)
                 status[0] = wp.static(TOO_STIFF)
                 status[1] = worst
                 unfinished[0] = 0
@@ -142,7 +143,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 planned[0] = count
                 length = left / wp.float64(count)
                 turns = int(wp.min(first[0] / length, wp.float64(1.0e6))) // multiple
-                until_plan[0] = wp.clamp(turns * multiple, multiple, count)
+                allowed = (max_substeps - substeps[0]) // multiple * multiple
+                until_plan[0] = wp.clamp(turns * multiple, multiple, wp.min(count, allowed))
                 before = dt[0]
                 dt[0] = real(length)
                 step_change[0] = dt[0] - before

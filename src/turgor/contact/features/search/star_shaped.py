@@ -5,7 +5,8 @@ only the others, and cloths, are searched for contact with themselves.
 
 A test holds for a while. Let no two points of the body have moved against each other by more than T since. The normal
 of a face of height h has turned by at most T/h, and the direction of the face from the centre, R away, by at most T/R.
-With an angle a between the face and that direction, the centre sees it as long as T (1/h + 1/R) < a.
+With an angle a between the face and that direction, the centre sees it as long as T (1/h + 1/R) < a. A body that moves
+faster is tested in every substep: the surface must also be star-shaped where its velocities lead.
 """
 
 import functools
@@ -24,6 +25,7 @@ __all__ = ["StarShaped", "kernels"]
 SAMPLES = 256  # points of which the middle of a body is taken
 SLANT = 0.2  # least cosine between a face's normal and the direction from the centre: what is steeper may fold soon
 FAR = 3.0e30
+SOON = 2.0  # substeps that are foreseen
 
 
 class StarShaped:
@@ -37,6 +39,7 @@ class StarShaped:
         self.star_shaped = launch.zeros(self.bodies, wp.int32)
         self.hidden_faces = launch.zeros(self.bodies, wp.int32)  # faces that the centre does not see
         self.centre = launch.zeros(self.bodies, model.numbers.vec)  # m
+        self.centre_v = launch.zeros(self.bodies, model.numbers.vec)  # m/s
         self.star_room = launch.zeros(self.bodies, model.numbers.real)  # m: how far points may move against each other
         self.deformed = launch.zeros(self.bodies, model.numbers.real)  # m: largest movement of a point within the body
         self.launch = launch.extended(self)
@@ -58,19 +61,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
     if dim == 2:
 
         @wp.func
-        def normal_and_height(f: face, points: wp.array(dtype=vec)):
+        def normal_and_height(a: vec, b: vec, _c: vec):
             """(normal of any length, height) of a face."""
-            e = points[at(f[1])] - points[at(f[0])]
+            e = b - a
             return vec(e[1], -e[0]), wp.length(e)
 
     else:
 
         @wp.func
-        def normal_and_height(f: face, points: wp.array(dtype=vec)):
+        def normal_and_height(a: vec, b: vec, c: vec):
             """(normal of any length, least height) of a face."""
-            a = points[at(f[0])]
-            e = points[at(f[1])] - a
-            g = points[at(f[2])] - a
+            e = b - a
+            g = c - a
             longest = wp.max(wp.length_sq(g - e), wp.max(wp.length_sq(e), wp.length_sq(g)))
             normal = wp.cross(e, g)
             return normal, wp.length(normal) / wp.sqrt(wp.max(longest, tiny))
@@ -78,12 +80,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
     @n.kernel(__name__)
     def find_centres(
         points: wp.array(dtype=vec),
+        point_v: wp.array(dtype=vec),
         point_start: wp.array(dtype=int),
         point_end: wp.array(dtype=int),
         body_doubt: wp.array(dtype=int),
         self_contact: wp.array(dtype=int),
         closed: wp.array(dtype=int),
         centre: wp.array(dtype=vec),
+        centre_v: wp.array(dtype=vec),
         star_room: wp.array(dtype=real),
         hidden_faces: wp.array(dtype=int),
     ):
@@ -93,22 +97,30 @@ def kernels(n: Numbers) -> SimpleNamespace:
             count = point_end[c] - point_start[c]
             step = (count + SAMPLES - 1) // SAMPLES
             total = vec()
+            moving = vec()
             for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
                 total += points[at(i)]
+                moving += point_v[at(i)]
             summed = wp.tile_sum(wp.tile(total, preserve_type=True))
+            summed_v = wp.tile_sum(wp.tile(moving, preserve_type=True))
             if lane == 0:
-                centre[c] = summed[0] / real((count + step - 1) // step)
+                sampled = real((count + step - 1) // step)
+                centre[c] = summed[0] / sampled
+                centre_v[c] = summed_v[0] / sampled
                 star_room[c] = real(FAR)
                 hidden_faces[c] = 1 - closed[c]
 
     @n.kernel(__name__)
     def test_faces(
+        dt: wp.array(dtype=real),
         points: wp.array(dtype=vec),
+        point_v: wp.array(dtype=vec),
         faces: wp.array(dtype=face),
         face_body: wp.array(dtype=int),
         body_doubt: wp.array(dtype=int),
         self_contact: wp.array(dtype=int),
         centre: wp.array(dtype=vec),
+        centre_v: wp.array(dtype=vec),
         star_room: wp.array(dtype=real),
         hidden_faces: wp.array(dtype=int),
     ):
@@ -116,11 +128,21 @@ def kernels(n: Numbers) -> SimpleNamespace:
         k = at(wp.tid())
         c = at(face_body[k])
         if body_doubt[c] != 0 and self_contact[c] != 0 and hidden_faces[c] == 0:
-            normal, height = normal_and_height(faces[k], points)
-            arm = points[at(faces[k][0])] - centre[c]
+            f = faces[k]
+            i = at(f[0])
+            j = at(f[1])
+            l = at(f[wp.static(dim - 1)])  # noqa: E741
+            normal, height = normal_and_height(points[i], points[j], points[l])
+            arm = points[i] - centre[c]
             far = wp.length(arm)
             cosine = wp.dot(normal, arm) / wp.max(wp.length(normal) * far, tiny)
-            if not (cosine >= real(SLANT)):
+            t = real(SOON) * dt[0]
+            later, _ = normal_and_height(
+                points[i] + t * point_v[i], points[j] + t * point_v[j], points[l] + t * point_v[l]
+            )
+            arm += t * (point_v[i] - centre_v[c])
+            seen = wp.dot(later, arm) >= real(SLANT) * wp.length(later) * wp.length(arm)
+            if not (seen and cosine >= real(SLANT)):
                 hidden_faces[c] = 1
             else:
                 room = wp.asin(wp.min(cosine, real(1.0))) * height * far / (height + far)

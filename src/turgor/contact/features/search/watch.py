@@ -241,7 +241,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
             enough = travel + ahead <= watch_left[c]
             if star_shaped[c] != 0:
                 if not enough:
-                    watch_left[c] = ahead  # which must be left, or else
                     star_doubt[c] = 1
                     body_doubt[c] = 1
                     any_doubt[0] = 1
@@ -255,7 +254,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def look_again(
-        world: wp.array(dtype=int),
         star_shaped: wp.array(dtype=int),
         star_room: wp.array(dtype=real),
         watched: wp.array(dtype=int),
@@ -265,28 +263,21 @@ def kernels(n: Numbers) -> SimpleNamespace:
         last_move: wp.array(dtype=vec),
         body_doubt: wp.array(dtype=int),
         star_doubt: wp.array(dtype=int),
-        all_stale: wp.array(dtype=int),
-        world_stale: wp.array(dtype=int),
-        turned: wp.array(dtype=int),
         ends_fused: wp.array(dtype=int),
         may_self_touch: wp.array(dtype=int),
     ):
-        """A body that is star-shaped for some time is watched on; the others go to contact."""
+        """A body that is still star-shaped is watched on; the others go to contact."""
         c = wp.tid()
         if star_doubt[c] != 0:
             star_doubt[c] = 0
             body_doubt[c] = 0
-            if star_shaped[c] != 0 and star_room[c] > watch_left[c]:
+            if star_shaped[c] != 0:
                 watched[c] = 1
                 begins[c] = 1
                 watch_left[c] = star_room[c]
                 watch_travel[c] = real(0.0)
                 last_move[c] = vec()
             else:
-                star_shaped[c] = 0
-                all_stale[0] = 1
-                world_stale[at(world[c])] = 1
-                turned[c] = 1
                 watched[c] = 0
                 ends_fused[c] = 0
                 may_self_touch[0] = 1
