@@ -18,6 +18,7 @@ except ImportError:  # a bare machine: run as a script
     pytest = None
 
 import turgor
+from support.penetration import self_crossings
 from support.plain_checks import run_checks, title
 from support.worlds import check_each_world_alone
 from turgor import Gas, Springs, gallery, shapes
@@ -244,6 +245,22 @@ def check_alone(dim, kinds, precision):
     check_each_world_alone(dim, kinds.split(), [1, 2, 3], precision, device="cuda")
 
 
+def check_crossings(name):
+    """As in test_law_17_self_crossings.py: a soft bag thrown at the floor does not cross itself."""
+    shape = {"capsule": shapes.capsule(0.12, 0.9, 16, 12), "flat": shapes.box((1.0, 0.6, 0.08), 6)}[name]
+    scene = turgor.Scene()
+    scene.add_ground(friction=0.5, restitution=0.1)
+    scene.add_soft_body(
+        shape, name="bag", at=(0, 0, 1), rotation=(0.5, 1.3, 0.2), velocity=(0, 0, -9.0), springs=Springs(60.0, 0.2),
+        gas=Gas.at(gauge=20.0, ambient=300.0),
+    )  # fmt: skip
+    sim = turgor.Simulation(scene, device="cuda")
+    for frame in range(24):
+        sim.step()
+        if frame >= 6 and frame % 3 == 0:
+            assert self_crossings(sim)["bag"] == 0, f"frame {frame}"
+
+
 CHECKS = [
     *((check_momentum, kind, "features", p) for kind in ("soft", "box", "ball") for p in ("single", "double")),
     *((check_momentum, "soft", contact, "single") for contact in ("particles", "bounding")),
@@ -263,6 +280,9 @@ CHECKS = [
     (check_worlds, "pile", 100, 64),
     *((check_alone, 3, kinds, p) for kinds in ("ball cloth", "torus", "box torus ball") for p in ("single", "double")),
     (check_alone, 2, "star ball", "single"),
+    (check_alone, 2, "star", "single"),
+    (check_crossings, "capsule"),
+    (check_crossings, "flat"),
 ]
 
 if pytest is not None:

@@ -77,10 +77,11 @@ class SelfLists:
         self.launch(self.kernels.find_second, count)
         self.launch(self.kernels.find_patches, self.face_count)
 
-    def test(self) -> None:
-        """Which bodies have faces that have turned too far."""
+    def test(self, plan: bool = True) -> None:
+        """Which bodies have faces that have turned too far; plan: and when they are tested again."""
         self.launch(self.kernels.test_faces, self.face_count)
-        self.launch(self.kernels.plan_test, self.bodies)
+        if plan:
+            self.launch(self.kernels.plan_test, self.bodies)
 
     def collect(self, pairs: int) -> None:
         """Candidates of stale pairs (of at most so many) of a body with itself."""
@@ -233,17 +234,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         if not (wp.dot(next, axis) > cosine * next_size):
                             turned[c] = 1
 
-    @n.kernel(__name__)
-    def plan_test(
-        own_pair: wp.array(dtype=int), test_next: wp.array(dtype=int), test_in: wp.array(dtype=int)
-    ):  # fmt: skip
+    @wp.func
+    def test_later(c: int, test_next: wp.array(dtype=int), test_in: wp.array(dtype=int)):
         """When the faces of a body are tested again: in the next substep, or when what was foreseen is over."""
+        test_in[c] = test_in[c] - 1
+        if test_in[c] <= 0:
+            test_in[c] = wp.where(test_next[c] != 0, 1, HORIZON)
+            test_next[c] = 0
+
+    @n.kernel(__name__)
+    def plan_test(own_pair: wp.array(dtype=int), test_next: wp.array(dtype=int), test_in: wp.array(dtype=int)):
         c = wp.tid()
         if own_pair[c] >= 0:
-            test_in[c] = test_in[c] - 1
-            if test_in[c] <= 0:
-                test_in[c] = wp.where(test_next[c] != 0, 1, HORIZON)
-                test_next[c] = 0
+            test_later(c, test_next, test_in)
 
     @n.kernel(__name__)
     def begin_list(
@@ -451,6 +454,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         find_second=find_second,
         find_patches=find_patches,
         test_faces=test_faces,
+        test_later=test_later,
         plan_test=plan_test,
         look_at_faces=look_at_faces,
         begin_list=begin_list,

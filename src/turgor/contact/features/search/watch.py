@@ -17,6 +17,7 @@ import warp as wp
 
 from turgor.contact.features.search.candidates import FAR
 from turgor.contact.features.search.self_lists import SelfLists
+from turgor.contact.features.search.self_lists import kernels as list_kernels
 from turgor.contact.features.search.star_shaped import StarShaped
 from turgor.contact.geometry import ownership
 from turgor.contact.geometry.advancement import VERTEX_FACE
@@ -76,7 +77,7 @@ class Watch:
     def watch(self) -> None:
         """After a substep without contact: whether the next needs it."""
         self.launch.blocks(self.kernels.measure_watched, self.chunks, self.block)
-        self.self_lists.test()
+        self.self_lists.test(plan=False)
         self.launch(self.kernels.judge_watched, self.bodies)
         wp.capture_if(self.any_doubt, on_true=self.look_again)
 
@@ -107,7 +108,7 @@ class Watch:
 def kernels(n: Numbers) -> SimpleNamespace:
     """look before substeps; measure_watched and judge_watched, or find_least_wake ... see, after each."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
-    owner = ownership.kernels(n)
+    owner, test_later = ownership.kernels(n), list_kernels(n).test_later
     closest_to_face, closest_of_edges, corners = owner.closest_to_face, owner.closest_of_edges, owner.corners
 
     @wp.func
@@ -217,6 +218,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         own_pair: wp.array(dtype=int),
         pair_travel: wp.array(dtype=real),
         turned: wp.array(dtype=int),
+        test_next: wp.array(dtype=int),
+        test_in: wp.array(dtype=int),
         star_shaped: wp.array(dtype=int),
         watched: wp.array(dtype=int),
         watch_left: wp.array(dtype=real),
@@ -232,6 +235,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """A body that has used up what it may travel, or is folding, goes back to contact; its list learns of that."""
         c = wp.tid()
+        if own_pair[c] >= 0:
+            test_later(c, test_next, test_in)
         if watched[c] != 0:
             travel = real(2.0) * wp.sqrt(moved[c])
             ahead = reserve(wp.abs(travel - watch_travel[c]), watch_move[c] - last_move[c])
