@@ -51,7 +51,7 @@ class Flags:
     of each world or body, so that a world has the same lists, in the same order, as if it were alone.
     """
 
-    SAVED = ("all_stale", "world_stale", "untested", "turned")
+    SAVED = ("all_stale", "world_stale", "untested", "some_own", "turned")
 
     def __init__(self, worlds: int, bodies: int, launch: FeatureLauncher, left_alone: Any = None) -> None:
         def flag(size: int = 1) -> Any:
@@ -62,6 +62,7 @@ class Flags:
         self.all_stale, self.world_stale = flag(), flag(worlds)  # a body has left its bounds: pairs are searched again
         self.some_stale, self.world_some_stale = flag(), flag(worlds)  # lists of some pairs have used up their margins
         self.shape_doubt, self.body_doubt = flag(), flag(bodies)  # a body may no longer be star-shaped
+        self.some_own = flag()  # a body has a list with itself
         self.turned = flag(bodies)  # a face has left the cone of its patch
         self.needs_tree, self.needs_self = flag(), flag()  # candidates by trees; of bodies with themselves
         self.untested = flag()  # bodies may overlap from the start

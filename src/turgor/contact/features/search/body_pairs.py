@@ -299,9 +299,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         first_pair: wp.array(dtype=int),
         next_pair: wp.array(dtype=int),  # of the same body
         new_slot: wp.array(dtype=int),
+        some_own: wp.array(dtype=int),
         stride: int,
     ):
         """The pairs as they were, in chains by their first body, to be found again by `list_pairs`."""
+        if wp.tid() == 0:
+            some_own[0] = 0
         for k in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             p = at(k)
             old_second[p] = pairs[p][1]
@@ -345,6 +348,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_travel_end: wp.array(dtype=real),
         pair_stale: wp.array(dtype=int),
         own_pair: wp.array(dtype=int),
+        some_own: wp.array(dtype=int),
         overflow: wp.array(dtype=int),
     ):
         """Pairs of bodies with overlapping boxes, each once; pairs of rigid bodies belong to `contact/rigid`.
@@ -379,6 +383,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         pairs[slot] = wp.vec2i(a, b)
                         if a == b:
                             own_pair[a] = slot
+                            some_own[0] = 1
                         if not anew:
                             pair_travel[slot] = old_travel[at(old)]
                             pair_travel_end[slot] = old_travel_end[at(old)]

@@ -71,9 +71,16 @@ class Lists:
         """Which lists hold for this substep too."""
         self.motion.measure()
         if not self.watch.alone:  # which is tested after each substep
-            self.self_lists.test()
+            self.test_faces()
         self.pairs.judge()
         wp.capture_if(self.flags.shape_doubt, on_true=self.mark_star_shaped)
+
+    def test_faces(self) -> None:
+        """Which bodies have folded too far for their lists, if any has one; on a GPU it costs more to ask."""
+        if self.candidates.launch.parallel:
+            self.self_lists.test()
+        else:
+            wp.capture_if(self.flags.some_own, on_true=self.self_lists.test)
 
     def mark_star_shaped(self) -> None:
         """Which of the bodies in doubt cannot touch themselves."""

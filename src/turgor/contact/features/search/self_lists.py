@@ -29,15 +29,15 @@ from turgor.model.surfaces import Surfaces
 
 __all__ = ["SelfLists", "kernels"]
 
-# edges of two patches, of the mean length: features that are nearer are candidates. Those of a body that is alone cost
-# nothing while all sleep (`watch.py`)
-LISTED, LISTED_ALONE = 0.3, 0.8
-KNOWN = 1.0  # the same: up to here the distance of others is found out
+# mean edges of the body: features that are nearer are candidates, and up to where the distance of others is found out.
+# Candidates of a body that is alone cost nothing while all sleep (`watch.py`), and then a list had better last.
+LISTED, KNOWN = 0.3, 0.45
+LISTED_CALM, KNOWN_CALM = 0.8, 1.0
 REACH = 4.0  # mean edges of the body: patches farther apart are not looked at
 AHEAD = 1.5  # substeps for which a new list holds at least
 FLAT = math.radians(85.0)  # largest angle of a normal from the axis of a piece
 HORIZON = 4  # substeps for which it is foreseen, by their velocities, that faces stay in their cones
-TURN = math.radians(16.0)  # by which normals may turn while a list lasts
+TURN = math.radians(18.0)  # by which normals may turn while a list lasts
 # neighbours of a patch, and theirs: so many are told from other patches
 FIRST, SECOND = 16, 32
 
@@ -45,7 +45,7 @@ FIRST, SECOND = 16, 32
 class SelfLists:
     """Which neighbourhoods are not folded, and how far the lists of bodies with themselves reach."""
 
-    SAVED = ("cone_axis", "cone_cosine", "self_far", "test_in", "test_next")
+    SAVED = ("cone_axis", "cone_cosine", "self_far", "calm_body", "test_in", "test_next")
 
     def __init__(self, model: Model, surfaces: Surfaces, patches: Patches, launch: FeatureLauncher) -> None:
         n, zeros = model.numbers, launch.zeros
@@ -56,10 +56,10 @@ class SelfLists:
         self.count, self.nodes = count, nodes
         self.self_pair = zeros(self.bodies, wp.int32)  # the pair of each body with itself, if its list is built, or -1
         self.self_ahead = zeros(self.bodies, n.real)  # m: how much closer features may come in this substep
+        self.calm_body = zeros(self.bodies, wp.int32)  # set by `watch.py`: it was left alone lately
         self.self_left = zeros(self.bodies, n.real)  # m: how much closer they can come before the list ends ...
         self.self_far = zeros(self.bodies, n.real)  # m: ... and the travel of the pair by then
         self.self_low, self.self_high = zeros(nodes, n.vec), zeros(nodes, n.vec)  # m: boxes of the nodes
-        self.patch_size = zeros(count, n.real)  # m: mean edge
         self.cone_axis = zeros(count, n.vec)
         self.cone_cosine = zeros(count, n.real)  # of the angle to the axis within which normals must stay ...
         self.cone_room = zeros(count, n.real)  # ... and of what is left to FLAT
@@ -285,24 +285,17 @@ def kernels(n: Numbers) -> SimpleNamespace:
         self_low: wp.array(dtype=vec),
         self_high: wp.array(dtype=vec),
         face_normal: wp.array(dtype=vec),
-        patch_size: wp.array(dtype=real),
         cone_axis: wp.array(dtype=vec),
         cone_cosine: wp.array(dtype=real),
         cone_room: wp.array(dtype=real),
     ):
-        """Boxes and mean edges of the patches, and cones around their normals."""
+        """Boxes of the patches, and cones around their normals."""
         k = at(wp.tid())
         if self_pair[at(mesh.patch_body[k])] >= 0:
             low, high = bound_stars(mesh, k)
             self_low[at(mesh.patch_node[k])] = low
             self_high[at(mesh.patch_node[k])] = high
             mine = mesh.point_range[k]
-            start = first_end(mesh, mine[0])
-            end = first_end(mesh, mine[1])
-            length = real(0.0)
-            for q in range(start, end):
-                length += wp.length(mesh.points[at(end_of(mesh, q, 1))] - mesh.points[at(end_of(mesh, q, 0))])
-            patch_size[k] = length / real(wp.max(end - start, 1))
             total = vec()
             for q in range(mine[0], mine[1]):
                 i = at(mesh.patch_points[at(q)])
@@ -370,7 +363,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def collect_self(
-        bodies_per_world: int,
         mesh: Mesh,
         rest: wp.array(dtype=vec),
         thickness: wp.array(dtype=real),
@@ -382,7 +374,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         self_ahead: wp.array(dtype=real),
         self_low: wp.array(dtype=vec),
         self_high: wp.array(dtype=vec),
-        patch_size: wp.array(dtype=real),
+        calm_body: wp.array(dtype=int),
         cone_axis: wp.array(dtype=vec),
         cone_room: wp.array(dtype=real),
         self_left: wp.array(dtype=real),
@@ -397,9 +389,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
             skin = real(2.0) * thickness[c]
             ahead = real(AHEAD) * self_ahead[c]
             far = wp.max(real(REACH) * edge_size[c], ahead)
-            listed = real(LISTED)
-            if bodies_per_world == 1:
-                listed = real(LISTED_ALONE)
+            margin = wp.max(real(LISTED) * edge_size[c], ahead)
+            known = wp.max(real(KNOWN) * edge_size[c], ahead)
+            if calm_body[c] != 0:
+                margin = wp.max(real(LISTED_CALM) * edge_size[c], ahead)
+                known = wp.max(real(KNOWN_CALM) * edge_size[c], ahead)
             many = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language)
             low = self_low[at(mesh.patch_node[k])]
             high = self_high[at(mesh.patch_node[k])]
@@ -416,11 +410,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             l = at(below[0])  # noqa: E741
                             if not cannot_touch(k, l, first, second, between, cone_axis, cone_room):
                                 left = wp.sqrt(off) - skin
-                                both = real(0.5) * (patch_size[k] + patch_size[l])
-                                known = wp.max(real(KNOWN) * both, ahead)
                                 if left < known:
                                     many += 1
-                                    margin = wp.max(listed * both, ahead)
                                     found = compare_patches(
                                         mesh, rest, candidate_list, pair, k, l, margin, known, skin, True
                                     )

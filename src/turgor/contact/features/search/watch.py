@@ -29,6 +29,7 @@ from turgor.model.surfaces import Surfaces
 __all__ = ["Watch", "kernels"]
 
 RESERVE = 1.5  # substeps that are kept in reserve
+PATIENCE = 8  # substeps with contact after which a body is no longer taken to be calm
 CALM = 2.0  # substeps, with the reserve, that must be left for a body to be left alone
 SAMPLES = 256  # points of which the mean displacement is taken
 
@@ -363,6 +364,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         star_room: wp.array(dtype=real),
         deformed: wp.array(dtype=real),
         turned: wp.array(dtype=int),
+        calm_body: wp.array(dtype=int),
         watched: wp.array(dtype=int),
         begins: wp.array(dtype=int),
         watch_left: wp.array(dtype=real),
@@ -387,11 +389,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if left > real(CALM) * reserve(real(2.0) * body_spread[c], body_move[c]):
                 watched[c] = 1
                 begins[c] = 1
+                calm_body[c] = PATIENCE
                 watch_left[c] = left
                 watch_travel[c] = real(0.0)
                 last_move[c] = vec()
                 ends_fused[c] = 1
             else:
+                calm_body[c] = wp.max(calm_body[c] - 1, 0)
                 may_self_touch[0] = 1
 
     @n.kernel(__name__)
