@@ -251,7 +251,7 @@ def check_crossings(name):
     scene = turgor.Scene()
     scene.add_ground(friction=0.5, restitution=0.1)
     scene.add_soft_body(
-        shape, name="bag", at=(0, 0, 1), rotation=(0.5, 1.3, 0.2), velocity=(0, 0, -9.0), springs=Springs(60.0, 0.2),
+        shape, name="bag", at=(0, 0, 1), rotation=(0.5, 1.3, 0.2), velocity=(0, 0, -6.0), springs=Springs(60.0, 0.2),
         gas=Gas.at(gauge=20.0, ambient=300.0),
     )  # fmt: skip
     sim = turgor.Simulation(scene, device="cuda")
