@@ -4,8 +4,8 @@ Most of a surface is near nothing but its own neighbourhood, which cannot touch 
 connected piece of a surface whose normals all have a component along one axis is the graph of a function over the plane
 across that axis (Volino & Magnenat-Thalmann 1994). The normals of all faces at the points of a patch are within an
 angle of its own axis, which is tested after every substep, or foreseen for some (`test_faces`). Two patches that share
-a corner, or that both share one with others, are not compared if their cones and those of all patches between them are
-in one of the angle FLAT. So a list holds although points shiver, a ball swells or a finger waves.
+a corner, or that both share one with a third, are not compared if the cones of these two or three are in one of the
+angle FLAT. So a list holds although points shiver, a ball swells or a finger waves.
 
 All other pairs of patches are compared if their boxes are near each other. Features that are nearer than a margin are
 candidates; how far the others, and other patches, are apart at least is what the body may travel (twice the largest
@@ -63,9 +63,9 @@ class SelfLists:
         self.cone_axis = zeros(count, n.vec)
         self.cone_cosine = zeros(count, n.real)  # of the angle to the axis within which normals must stay ...
         self.cone_room = zeros(count, n.real)  # ... and of what is left to FLAT
-        # which patches share a corner, and those that share one with these
-        self.first, self.second = (
-            wp.full((count, width), -1, dtype=wp.int32, device=launch.device) for width in (FIRST, SECOND)
+        # which patches share a corner, those that share one with these, and with which
+        self.first, self.second, self.between = (
+            wp.full((count, width), -1, dtype=wp.int32, device=launch.device) for width in (FIRST, SECOND, SECOND)
         )
         self.face_count = len(surfaces.faces) if own else 0
         self.face_patches = zeros(self.face_count, n.face)
@@ -131,14 +131,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return -1
 
     @wp.func
-    def put_in(rows: wp.array2d(dtype=int), k: int, l: int):  # noqa: E741
-        """Put a patch into a row if it is not there."""
+    def put_in(rows: wp.array2d(dtype=int), k: int, l: int) -> int:  # noqa: E741
+        """Put a patch into a row if it is not there; the slot if it is new, or -1."""
         for slot in range(rows.shape[1]):
             if rows[k, slot] == l:
-                return
+                return -1
             if rows[k, slot] < 0:
                 rows[k, slot] = l
-                return
+                return slot
+        return -1
 
     @wp.func
     def put_patches_at(mesh: Mesh, point_rank: wp.array(dtype=int), first: wp.array2d(dtype=int), k: int, i: int):
@@ -176,8 +177,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         face_patches[i] = its
 
     @n.kernel(__name__)
-    def find_second(first: wp.array2d(dtype=int), second: wp.array2d(dtype=int)):
-        """Which patches share a corner with these."""
+    def find_second(first: wp.array2d(dtype=int), second: wp.array2d(dtype=int), between: wp.array2d(dtype=int)):
+        """Which patches share a corner with these, and with which."""
         k = at(wp.tid())
         for a in range(FIRST):
             m = first[k, a]
@@ -185,7 +186,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 for b in range(FIRST):
                     l = first[at(m), b]  # noqa: E741
                     if l >= 0 and slot_of(first, k, l) < 0:
-                        put_in(second, k, l)
+                        slot = put_in(second, k, l)
+                        if slot >= 0:
+                            between[k, slot] = m
 
     @n.kernel(__name__)
     def test_faces(
@@ -344,22 +347,17 @@ def kernels(n: Numbers) -> SimpleNamespace:
     @wp.func
     def cannot_touch(
         k: int, l: int, first: wp.array2d(dtype=int), second: wp.array2d(dtype=int),  # noqa: E741
-        cone_axis: wp.array(dtype=vec), cone_room: wp.array(dtype=real),
+        between: wp.array2d(dtype=int), cone_axis: wp.array(dtype=vec), cone_room: wp.array(dtype=real),
     ) -> bool:  # fmt: skip
-        """Whether two patches are neighbours and not folded, with those that both share a corner with."""
+        """Whether two patches share a corner, or both with another one, and are not folded, nor is that."""
         axis = cone_axis[k] + cone_axis[l]
         size = wp.length(axis)
         if not (in_cone(axis, size, k, cone_axis, cone_room) and in_cone(axis, size, l, cone_axis, cone_room)):
             return False
-        if slot_of(first, k, l) < 0 and slot_of(second, k, l) < 0:
-            return False
-        for slot in range(FIRST):
-            m = first[k, slot]
-            if m < 0:
-                return True
-            if slot_of(first, at(m), l) >= 0 and not in_cone(axis, size, at(m), cone_axis, cone_room):
-                return False
-        return True
+        if slot_of(first, k, l) >= 0:
+            return True
+        slot = slot_of(second, k, l)
+        return slot >= 0 and in_cone(axis, size, at(between[k, slot]), cone_axis, cone_room)
 
     @n.kernel(__name__)
     def collect_self(
@@ -369,6 +367,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         edge_size: wp.array(dtype=real),
         first: wp.array2d(dtype=int),
         second: wp.array2d(dtype=int),
+        between: wp.array2d(dtype=int),
         self_pair: wp.array(dtype=int),
         self_ahead: wp.array(dtype=real),
         self_low: wp.array(dtype=vec),
@@ -407,7 +406,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     if off < within * within:
                         if step == 1:
                             l = at(below[0])  # noqa: E741
-                            if not cannot_touch(k, l, first, second, cone_axis, cone_room):
+                            if not cannot_touch(k, l, first, second, between, cone_axis, cone_room):
                                 left = wp.sqrt(off) - skin
                                 if left < known:
                                     many += 1
