@@ -65,11 +65,20 @@ def million_vertex_substeps(scene: Scene, device: str, worlds: int = 1) -> dict[
     planner.step()
     stable = float(planner.engine.scratch.step_bound.numpy().min())
     sim = Simulation(scene, device=device, worlds=worlds, fps=1.0 / (SUBSTEPS * stable))
-    seconds = best_time(sim.step, device)
+    frames = []  # (seconds, substeps): the fastest frame need not be the one with the most substeps
+    best_time(lambda: frames.append((_seconds(sim.step, device), sim.substeps)), device)
+    seconds, substeps = min(frames[1:], key=lambda frame: frame[0] / frame[1])
     vertices = sim.vertices * worlds
     return {
         "vertices": vertices,
-        "substeps": sim.substeps,
+        "substeps": substeps,
         "frame_ms": 1e3 * seconds,
-        "mvs_per_s": vertices * sim.substeps / seconds / 1e6,
+        "mvs_per_s": vertices * substeps / seconds / 1e6,
     }
+
+
+def _seconds(action: Any, device: str) -> float:
+    begin = time.perf_counter()
+    action()
+    wp.synchronize_device(device)
+    return time.perf_counter() - begin
