@@ -150,9 +150,13 @@ def _neighbours(
 
 def _lengths(points: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
     """(n,) m: distances of pairs of points."""
-    between = points[first] - points[second]
-    between *= between
-    return np.asarray(np.sqrt(functools.reduce(np.add, between.T)))
+    squares = np.zeros(len(first))
+    for column in np.ascontiguousarray(points.T):  # one coordinate at a time: large meshes stay in the cache
+        between = column[first]
+        between -= column[second]
+        between *= between
+        squares += between
+    return np.sqrt(squares)
 
 
 def build_part(body: Body) -> Part:

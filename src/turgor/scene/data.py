@@ -178,7 +178,10 @@ class Placed:
     @property
     def positions(self) -> npt.NDArray[np.float64]:
         """(n, dim) m: the vertices where the scene places them."""
-        return np.asarray(self.shape.vertices @ rotation_matrix(self.rotation).T + np.array(self.at))
+        turned = self.shape.vertices
+        if np.any(self.rotation):
+            turned = turned @ rotation_matrix(self.rotation).T
+        return np.asarray(turned + np.array(self.at))
 
     def __eq__(self, other: object) -> bool:
         """Same data; shapes are the same when their recipes are."""

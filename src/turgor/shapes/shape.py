@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -88,7 +89,7 @@ class Shape:
         keys = np.unique(pairs.min(axis=1).astype(np.int64) * n + pairs.max(axis=1))  # 20 times faster than axis=0
         return np.stack([keys // n, keys % n], axis=1).astype(np.int32)
 
-    @property
+    @functools.cached_property
     def volume(self) -> float:
         """Enclosed volume (3D, signed tetrahedra; m³) or area (2D, Gauss; m²); negative if inverted.
 

@@ -73,9 +73,7 @@ class SelfLists:
         self.test_in, self.test_next = zeros(self.bodies, wp.int32), zeros(self.bodies, wp.int32)  # substeps; whether 1
         self.list_work = zeros(2, wp.int32)  # done so far: lists, pairs of patches compared for them
         self.launch = launch.extended(self)
-        self.launch(self.kernels.find_first, count)
-        self.launch(self.kernels.find_second, count)
-        self.launch(self.kernels.find_patches, self.face_count)
+        self.unknown = wp.full(1, 1, dtype=wp.int32, device=launch.device)  # neighbours: until the first list
 
     def test(self, plan: bool = True) -> None:
         """Which bodies have faces that have turned too far; plan: and when they are tested again."""
@@ -83,9 +81,17 @@ class SelfLists:
         if plan:
             self.launch(self.kernels.plan_test, self.bodies)
 
+    def find_neighbours(self) -> None:
+        """Once, as most bodies never need a list."""
+        self.launch(self.kernels.find_first, self.count)
+        self.launch(self.kernels.find_second, self.count)
+        self.launch(self.kernels.find_patches, self.face_count)
+        self.unknown.zero_()
+
     def collect(self, pairs: int) -> None:
         """Candidates of stale pairs (of at most so many) of a body with itself."""
         launch, k = self.launch, self.kernels
+        wp.capture_if(self.unknown, on_true=self.find_neighbours)
         self.self_pair.fill_(-1)
         launch(k.begin_list, pairs)
         launch(k.look_at_faces, self.face_count)
