@@ -186,7 +186,7 @@ def _shifted(table: IntArray, shift: int) -> IntArray:
 def _features_of(
     faces: IntArray, count: int, table: EdgeTable | None
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """(faces, apexes across their edges, what they own, edges with apexes, owned edge of each side, faces of edges).
+    """(faces, apexes across their edges, what they own, edges with apexes, owned edge of each side).
 
     Faces over `count` points; table: that of 3D faces, if it is known.
     """
