@@ -150,6 +150,7 @@ class FeatureContacts(ContactMethod):
         self.lists.candidates.capacity = len(arrays["lists.candidates.candidates"])
         self.overlaps.capacity = len(arrays["overlaps.overlap_pairs"])
         self.allocate()
+        self.lists.self_lists.find_neighbours()  # which a list that was saved had found
 
     def hopeless(self) -> bool:
         """Whether so much is near so much that a surface is crumpled beyond contact."""
