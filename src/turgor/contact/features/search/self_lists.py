@@ -49,7 +49,7 @@ class SelfLists:
 
     def __init__(self, model: Model, surfaces: Surfaces, patches: Patches, launch: FeatureLauncher) -> None:
         n, zeros = model.numbers, launch.zeros
-        self.kernels, self.patches = kernels(n), patches
+        self.kernels = kernels(n)
         self.bodies = surfaces.bodies * model.worlds
         own = bool(surfaces.world_self_contact.any())
         count, nodes = (patches.count, patches.nodes) if own else (0, 0)
