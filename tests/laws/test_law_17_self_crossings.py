@@ -48,6 +48,7 @@ def most_crossings(sim):
     ("name", "speed", "turn"),
     [
         ("hand", 5.0, (0.0, 0.0, 0.0)), ("hand", 5.0, (1.2, 0.4, 0.0)), ("cat", 5.0, (0.5, 1.3, 0.2)),
+        ("cat", 9.0, (0.0, 0.0, 0.0)),  # points near the floor, pushed towards it
         ("flat box", 5.0, (0.5, 1.3, 0.2)), ("flat box", 6.0, (0.0, 0.0, 0.0)), ("ring", 9.0, (0.5, 1.3, 0.2)),
         ("capsule", 9.0, (0.0, 0.0, 0.0)), ("capsule", 9.0, (1.2, 0.4, 0.0)), ("star", 5.0, (0.0,)),
         ("star", 9.0, (1.3,)),

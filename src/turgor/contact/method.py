@@ -23,11 +23,17 @@ class ContactMethod(Protocol):
     def begin_frame(self) -> None:
         """Once per frame."""
 
-    def look(self) -> None:
-        """Say in `scratch.may_self_touch` whether the only body of a scene could touch itself in the next substeps."""
+    def look(self, span: int) -> None:
+        """Say in `scratch.may_self_touch` whether the only body of a scene could touch itself in the next substeps.
 
-    def watch(self) -> None:
-        """After a substep without contact: whether the only body of a scene needs it in the next."""
+        In `scratch.any_near`: whether that must be looked at after each substep, not after every `span`.
+        """
+
+    def watch(self, every: int, span: int, *, last: bool) -> None:
+        """After `every` substeps without contact: whether the only body of a scene needs it in the next.
+
+        last: of the turn, so that the next look may be after `span` substeps.
+        """
 
     def calm(self) -> None:
         """After a substep with contact: whether the only body of a scene needs none in the next."""

@@ -49,7 +49,8 @@ class Scratch:
         self.wall_contact_normal = vectors(count)  # of the wall that a vertex is pressed against, or zero
         # a scene of one soft body per world: which of them end a substep without contact (all, in scenes that have
         # none), whether any does not, and whether any is watched (`contact/features/search/watch.py`)
-        self.ends_fused, self.may_self_touch, self.any_watched = ints(bodies), ints(1), ints(1)
+        self.ends_fused, self.may_self_touch = ints(bodies), ints(1)
+        self.any_watched, self.any_near = ints(1), ints(1)
 
         # for the ledger
         size = count if ledger else 0

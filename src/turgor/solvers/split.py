@@ -139,13 +139,13 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
             )  # fmt: skip
             if hits > 0:
                 wall_impulse[i] = (velocity - v[i]) / m1
-                reach = wp.length(asked)
-                if wp.static(not velocity_first):
-                    reach += dt[0] * wp.length(v[i])
-                for w in range(wall_normal.shape[0]):
-                    off = wp.dot(x[i] + asked - wall_point[w], wall_normal[w])
-                    if off <= real(1.0e-3) * reach + wp.static(real(n.tiny)):
-                        against = wall_normal[w]
+            reach = wp.length(asked)
+            if wp.static(not velocity_first):
+                reach += dt[0] * wp.length(v[i])
+            for w in range(wall_normal.shape[0]):
+                off = wp.dot(x[i] + asked - wall_point[w], wall_normal[w])
+                if off <= real(1.0e-3) * reach + wp.static(real(n.tiny)):
+                    against = wall_normal[w]
             v[i] = velocity
             move[i] = asked
             if wp.static(ledger):

@@ -104,15 +104,15 @@ class FeatureContacts(ContactMethod):
         """The way out of overlaps, once per frame."""
         self.overlaps.judge()
 
-    def look(self) -> None:
+    def look(self, span: int) -> None:
         """Whether a lone body could touch itself in the next substeps."""
         self.lists.flags.body_doubt.fill_(1)
         self.lists.mark_star_shaped()
-        self.lists.watch.look()
+        self.lists.watch.look(span)
 
-    def watch(self) -> None:
+    def watch(self, every: int, span: int, *, last: bool) -> None:
         """Whether a lone body that was left alone needs contact in the next substep."""
-        self.lists.watch.watch()
+        self.lists.watch.watch(every, span, last=last)
 
     def calm(self) -> None:
         """Whether a lone body can be left alone in the next substep."""

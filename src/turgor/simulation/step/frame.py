@@ -12,6 +12,7 @@ import contextlib
 import logging
 import math
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -228,16 +229,67 @@ class Step:
         """A number of substeps between two looks at the stability bound."""
         self.plan()
         if self.alone and self.split is not None and self.split.method is not None:
-            self.split.method.look()
+            self.split.method.look(self.unroll)
         wp.capture_while(self.scratch.until_plan, self.substeps)
 
     def substeps(self) -> None:
         """A turn of the device-side loop: several substeps where a turn itself costs time (about 5 µs on a GPU)."""
-        for _ in range(self.unroll):
-            self.substep()
+        split = self.split
+        if split is None:
+            self.turn(self.fused.run)
+        elif not self.alone or split.method is None:
+            self.turn(split.run)
+        else:
+            self.lone_turn(split, split.method)
 
-    def substep(self) -> None:
-        """One substep: each stage of the integrator evaluates all forces."""
+    def turn(self, end: Callable[[Any], None]) -> None:
+        """Substeps that all end in the same way."""
+        for _ in range(self.unroll):
+            self.substep(end)
+
+    def lone_turn(self, split: SplitEnd, method: ContactMethod) -> None:
+        """Substeps of bodies each alone in its world: whether they need contact is looked at after each of them.
+
+        Where conditions cost as much as a substep, those that can do without for the whole turn are looked at once.
+        """
+
+        def touching(v: Any) -> None:  # in some of the worlds
+            split.run(v)
+            if self.model.worlds > 1:
+                self.fused.run(v, counts=False)
+            method.calm()
+
+        def end(v: Any) -> None:
+            flag = self.scratch.may_self_touch
+            wp.capture_if(flag, on_true=lambda: touching(v), on_false=lambda: self.fused.run(v))
+
+        def look(every: int, *, last: bool) -> None:
+            wp.capture_if(self.scratch.any_watched, on_true=lambda: method.watch(every, self.unroll, last=last))
+
+        def near() -> None:
+            for number in range(self.unroll):
+                last = number == self.unroll - 1
+                if last:
+                    self.scratch.any_near.zero_()
+                self.substep(end)
+                look(1, last=last)
+            if self.unroll > 1:
+                look(self.unroll, last=True)
+
+        def free() -> None:
+            self.turn(self.fused.run)
+            look(self.unroll, last=True)
+
+        if self.unroll == 1:
+            near()
+        else:
+            wp.capture_if(self.scratch.any_near, on_true=near, on_false=free)
+
+    def substep(self, end: Callable[[Any], None]) -> None:
+        """One substep: each stage of the integrator evaluates all forces.
+
+        end: contact between bodies, walls and movement, from the velocities at which the forces were evaluated last.
+        """
         scratch, scheme = self.scratch, self.scheme
         offset = 0.0
         x, v = self.state.x, self.state.v
@@ -252,33 +304,9 @@ class Step:
                 self.begin_stage(number, weight, offset)
                 x, v = scratch.x_stage, scratch.v_stage
         self.move_walls(1.0)
-        self.end_substep(v)
+        end(v)
         if self.k_losses is not None:
             self.launch(self.k_losses.grab_work, self.bodies)
-
-    def end_substep(self, v: Any) -> None:
-        """All forces are known, and nothing has moved yet: contact between bodies, walls, movement."""
-        split = self.split
-        if split is None:
-            self.fused.run(v)
-        elif self.alone:
-            method = split.method
-            assert method is not None
-            wp.capture_if(
-                self.scratch.may_self_touch,
-                on_true=lambda: self.end_some_touching(split, method, v),
-                on_false=lambda: self.fused.run(v),
-            )
-            wp.capture_if(self.scratch.any_watched, on_true=method.watch)
-        else:
-            split.run(v)
-
-    def end_some_touching(self, split: SplitEnd, method: ContactMethod, v: Any) -> None:
-        """Lone bodies that could touch themselves now, in some of the worlds, and those of the others."""
-        split.run(v)
-        if self.model.worlds > 1:
-            self.fused.run(v, counts=False)
-        method.calm()
 
     def begin_stage(self, number: int, weight: float, reach: float) -> None:
         """Positions and velocities at which the next stage looks; walls hold what lies on them."""

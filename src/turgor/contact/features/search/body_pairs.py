@@ -414,6 +414,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         all_stale: wp.array(dtype=int),
         world_stale: wp.array(dtype=int),
     ):
+        """All pairs of bodies are known again."""
         c = wp.tid()
         if left_alone[c] == 0:
             world_stale[at(world[c])] = 0

@@ -16,7 +16,9 @@ from turgor.contact.geometry import closest_fast
 from turgor.contact.geometry.advancement import EDGE_EDGE, VERTEX_FACE
 from turgor.kernel.numbers import Numbers, at
 
-__all__ = ["kernels"]
+__all__ = ["LANES", "kernels"]
+
+ROWS, LANES = 8, 32  # threads of a GPU that compare two patches: so many stars of one at a time
 
 
 @functools.cache
@@ -133,20 +135,22 @@ def kernels(n: Numbers) -> SimpleNamespace:
     @wp.func
     def compare_patches(
         mesh: Mesh, rest: wp.array(dtype=vec), found: CandidateList, pair: int, k: int, l: int,  # noqa: E741
-        margin: real, known: real, skin: real, same: bool,
+        margin: real, known: real, skin: real, same: bool, lane: int, lanes: int,
     ) -> real:  # fmt: skip
         """All candidates between two patches, by the stars of their points; distance of the others, at most `known`.
 
-        same: they are of one surface.
+        same: they are of one surface. Lanes, of which there is one or a multiple of ROWS, share the pairs of stars.
         """
+        rows = wp.min(lanes, ROWS)
         least = known
         within = (known + skin) * (known + skin)
         mine = mesh.point_range[at(k)]
         its = mesh.point_range[at(l)]
-        for r in range(mine[0], mine[1]):
+        for r in range(mine[0] + lane % rows, mine[1], rows):
             low = mesh.star_low[at(r)]
             high = mesh.star_high[at(r)]
-            for s in range(wp.where(l == k, r + 1, its[0]), its[1]):  # in one star, all features share a point
+            start = wp.where(l == k, r + 1, its[0])  # in one star, all features share a point
+            for s in range(start + lane // rows, its[1], lanes // rows):
                 off = box_gap(low, high, mesh.star_low[at(s)], mesh.star_high[at(s)])
                 if off > within:
                     least = wp.min(least, wp.sqrt(off) - skin)

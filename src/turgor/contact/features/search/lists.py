@@ -48,7 +48,7 @@ class Lists:
         known = self.slabs.launch.extended(self.patches)
         known = known.extended({"mesh": known.struct(patch_kernels(model.numbers).Mesh)})
         self.tree = TreeLists(model, self.patches, known)
-        self.self_lists = SelfLists(model, surfaces, self.patches, self.tree.launch)
+        self.self_lists = SelfLists(model, surfaces, self.patches, self.flags.left_alone, self.tree.launch)
         self.watch = Watch(model, scratch, surfaces, self.star_shaped, self.self_lists)
         self.launch = self.watch.launch  # knows all of them
 
@@ -70,8 +70,7 @@ class Lists:
     def check(self) -> None:
         """Which lists hold for this substep too."""
         self.motion.measure()
-        if not self.watch.alone:  # which is tested after each substep
-            self.test_faces()
+        self.test_faces()
         self.pairs.judge()
         wp.capture_if(self.flags.shape_doubt, on_true=self.mark_star_shaped)
 

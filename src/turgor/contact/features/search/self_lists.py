@@ -3,7 +3,7 @@
 Most of a surface is near nothing but its own neighbourhood, which cannot touch itself as long as it is not folded: a
 connected piece of a surface whose normals all have a component along one axis is the graph of a function over the plane
 across that axis (Volino & Magnenat-Thalmann 1994). The normals of all faces at the points of a patch are within an
-angle of its own axis, which is tested after every substep, or foreseen for some (`test_faces`). Two patches that share
+angle of its own axis, which is tested in every substep, or foreseen for some (`test_faces`). Two patches that share
 a corner, or that both share one with a third, are not compared if the cones of these two or three are in one of the
 angle FLAT. So a list holds although points shiver, a ball swells or a finger waves.
 
@@ -15,13 +15,14 @@ movement of a point in it) until the list is built again.
 import functools
 import math
 from types import SimpleNamespace
-from typing import no_type_check
+from typing import Any, no_type_check
 
 import warp as wp
 
 from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.search import body_pairs, compare, patches
 from turgor.contact.features.search import candidates as listed
+from turgor.contact.features.search.compare import LANES
 from turgor.contact.features.search.patches import Patches
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
@@ -40,6 +41,7 @@ HORIZON = 4  # substeps for which it is foreseen, by their velocities, that face
 TURN = math.radians(18.0)  # by which normals may turn while a list lasts
 # neighbours of a patch, and theirs: so many are told from other patches
 FIRST, SECOND = 16, 32
+GROUPS, THREADS = 8, 1 << 17  # of lanes per patch on a GPU, where so many threads are not reached
 
 
 class SelfLists:
@@ -47,8 +49,11 @@ class SelfLists:
 
     SAVED = ("cone_axis", "cone_cosine", "self_far", "calm_body", "test_in", "test_next")
 
-    def __init__(self, model: Model, surfaces: Surfaces, patches: Patches, launch: FeatureLauncher) -> None:
+    def __init__(
+        self, model: Model, surfaces: Surfaces, patches: Patches, left_alone: Any, launch: FeatureLauncher
+    ) -> None:
         n, zeros = model.numbers, launch.zeros
+        self.left_alone = left_alone
         self.kernels = kernels(n)
         self.bodies = surfaces.bodies * model.worlds
         own = bool(surfaces.world_self_contact.any())
@@ -75,11 +80,14 @@ class SelfLists:
         self.launch = launch.extended(self)
         self.unknown = wp.full(1, 1, dtype=wp.int32, device=launch.device)  # neighbours: until the first list
 
-    def test(self, plan: bool = True) -> None:
-        """Which bodies have faces that have turned too far; plan: and when they are tested again."""
-        self.launch(self.kernels.test_faces, self.face_count)
-        if plan:
-            self.launch(self.kernels.plan_test, self.bodies)
+    def test(self) -> None:
+        """Which bodies have faces that turn too far in this substep, and when they are tested again."""
+        self.test_faces(self.left_alone, 0, 1)
+        self.launch(self.kernels.plan_test, self.bodies)
+
+    def test_faces(self, watched: Any, every: int, ahead: int) -> None:
+        """Which of the bodies watched in every so many substeps have faces that turn too far in those ahead."""
+        self.launch(self.kernels.test_faces, self.face_count, watched=watched, every=every, ahead=ahead)
 
     def find_neighbours(self) -> None:
         """Once, as most bodies never need a list."""
@@ -97,7 +105,9 @@ class SelfLists:
         launch(k.look_at_faces, self.face_count)
         launch(k.look_at_patches, self.count)
         launch.tiles(k.look_at_nodes, self.nodes)
-        launch(k.collect_self, self.count)
+        lanes = LANES if launch.parallel else 1
+        groups = max(1, min(GROUPS, THREADS // (self.count * lanes))) if launch.parallel and self.count else 1
+        launch(k.collect_self, self.count * groups * lanes, lanes=lanes, groups=groups)
         launch(k.end_list, self.bodies)
 
 
@@ -206,14 +216,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
         own_pair: wp.array(dtype=int),
         cone_axis: wp.array(dtype=vec),
         cone_cosine: wp.array(dtype=real),
+        watched: wp.array(dtype=int),  # after how many substeps; 0: a body that is not left alone
         test_in: wp.array(dtype=int),
         test_next: wp.array(dtype=int),
         turned: wp.array(dtype=int),
+        every: int,
+        ahead: int,
     ):
-        """Whether a face will have left the cones of its patches after another substep, or after some."""
+        """Whether a face will have left the cones of its patches after another substep, or after some.
+
+        Of bodies that are watched in every so many substeps, and only if it is not foreseen for those ahead.
+        """
         i = at(wp.tid())
         c = at(face_body[i])
-        if own_pair[c] >= 0 and test_in[c] <= 1:
+        if own_pair[c] >= 0 and watched[c] == every and test_in[c] <= ahead:
             f = mesh.faces[i]
             a = mesh.points[at(f[0])]
             b = mesh.points[at(f[1])]
@@ -222,10 +238,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
             vb = point_v[at(f[1])]
             vg = point_v[at(f[wp.static(dim - 1)])]
             step = dt[0]
-            next = outwards(a + step * va, b + step * vb, g + step * vg)
+            soon = outwards(a + step * va, b + step * vb, g + step * vg)
             step = real(HORIZON) * step
             later = outwards(a + step * va, b + step * vb, g + step * vg)
-            next_size = wp.length(next)
+            soon_size = wp.length(soon)
             later_size = wp.length(later)
             its = face_patches[i]
             for corner in range(dim):
@@ -235,22 +251,27 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     cosine = cone_cosine[at(k)]
                     if not (wp.dot(later, axis) > cosine * later_size):
                         test_next[c] = 1
-                        if not (wp.dot(next, axis) > cosine * next_size):
+                        if not (wp.dot(soon, axis) > cosine * soon_size):
                             turned[c] = 1
 
     @wp.func
-    def test_later(c: int, test_next: wp.array(dtype=int), test_in: wp.array(dtype=int)):
+    def test_later(c: int, every: int, ahead: int, test_next: wp.array(dtype=int), test_in: wp.array(dtype=int)):
         """When the faces of a body are tested again: in the next substep, or when what was foreseen is over."""
-        test_in[c] = test_in[c] - 1
-        if test_in[c] <= 0:
+        if test_in[c] <= ahead:
             test_in[c] = wp.where(test_next[c] != 0, 1, HORIZON)
             test_next[c] = 0
+        else:
+            test_in[c] = test_in[c] - every
 
     @n.kernel(__name__)
-    def plan_test(own_pair: wp.array(dtype=int), test_next: wp.array(dtype=int), test_in: wp.array(dtype=int)):
+    def plan_test(
+        own_pair: wp.array(dtype=int), left_alone: wp.array(dtype=int), test_next: wp.array(dtype=int),
+        test_in: wp.array(dtype=int),
+    ):  # fmt: skip
+        """When bodies that are not left alone are tested again."""
         c = wp.tid()
-        if own_pair[c] >= 0:
-            test_later(c, test_next, test_in)
+        if own_pair[c] >= 0 and left_alone[c] == 0:
+            test_later(c, 1, 1, test_next, test_in)
 
     @n.kernel(__name__)
     def begin_list(
@@ -384,9 +405,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
         self_left: wp.array(dtype=real),
         list_work: wp.array(dtype=int),
         candidate_list: CandidateList,
+        lanes: int,
+        groups: int,
     ):
-        """A patch with itself and those after it, unless they are in a flat piece."""
-        k = at(wp.tid())
+        """A patch with itself and those after it, unless they are in a flat piece.
+
+        Groups of threads share the comparisons of a patch, lanes of a group each comparison.
+        """
+        lane = wp.tid() % lanes
+        group = wp.tid() // lanes % groups
+        k = at(wp.tid() // (lanes * groups))
         c = at(mesh.patch_body[k])
         pair = self_pair[c]
         if pair >= 0:
@@ -412,18 +440,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     if off < within * within:
                         if step == 1:
                             l = at(below[0])  # noqa: E741
-                            if not cannot_touch(k, l, first, second, between, cone_axis, cone_room):
+                            mine = l % groups == group
+                            if mine and not cannot_touch(k, l, first, second, between, cone_axis, cone_room):
                                 left = wp.sqrt(off) - skin
                                 if left < known:
                                     many += 1
                                     found = compare_patches(
-                                        mesh, rest, candidate_list, pair, k, l, margin, known, skin, True
+                                        mesh, rest, candidate_list, pair, k, l, margin, known, skin, True, lane, lanes
                                     )
                                     left = wp.max(left, found)
                                 far = wp.min(far, left)
                         step = 1
                 node += step
-            wp.atomic_add(list_work, 1, many)
+            if lane == 0:
+                wp.atomic_add(list_work, 1, many)
             wp.atomic_min(self_left, c, far)
 
     @n.kernel(__name__)

@@ -108,7 +108,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     below = mesh.node_patches[at(node)]
                     if box_gap(low, high, node_low[at(node)], node_high[at(node)]) <= within:
                         if below[1] - below[0] == 1:
-                            compare_patches(mesh, rest, candidate_list, pair, k, below[0], margin, margin, skin, False)
+                            compare_patches(
+                                mesh, rest, candidate_list, pair, k, below[0], margin, margin, skin, False, 0, 1
+                            )
                         node += 1
                     else:
                         node += 2 * (below[1] - below[0]) - 1

@@ -1,12 +1,15 @@
-"""A lone body that cannot touch itself in this substep skips contact; here it is watched when that may change.
+"""A lone body that cannot touch itself in the next substeps skips contact; here it is watched when that may change.
 
 A scene of one soft body needs contact only while parts of it are near each other. A star-shaped body needs none until
 its points have moved against each other by a known distance (`star_shaped.py`). Others need none while their list holds
 and all of its candidates sleep: that is for a known travel (`body_pairs.py`). While a body is watched, its travel is
 twice the largest displacement of a point, less the mean one, since it was left alone; some of what it may travel is
-kept in reserve, for the substep to come and for a wall in it that stops the body. Each world decides for itself.
+kept in reserve, for the substeps to come and for a wall in them that stops the body. Each world decides for itself.
 
-Lists also need faces that do not turn much, which is tested after each substep (`self_lists.py`).
+Lists also need faces that do not turn much, which is tested too (`self_lists.py`).
+
+A body is looked at after each substep; on a GPU, where a look takes as long as a substep, after a turn of several
+(`span`) if it has room enough for all of them.
 """
 
 import functools
@@ -28,7 +31,7 @@ from turgor.model.surfaces import Surfaces
 
 __all__ = ["Watch", "kernels"]
 
-RESERVE = 1.5  # substeps that are kept in reserve
+RESERVE = 1.5  # substeps that are kept in reserve for the next
 PATIENCE = 8  # substeps with contact after which a body is no longer taken to be calm
 CALM = 2.0  # substeps, with the reserve, that must be left for a body to be left alone
 SAMPLES = 256  # points of which the mean displacement is taken
@@ -48,16 +51,15 @@ class Watch:
         self.kernels = kernels(n)
         self.chunks, self.block = model.chunks, model.block_size
         self.bodies, self.vertices = (model.worlds, surfaces.first_rigid) if self.alone else (0, 0)
-        self.watched = zeros(self.bodies, wp.int32)
+        self.watched = zeros(self.bodies, wp.int32)  # looked at after so many substeps; 0: not watched
         self.begins = zeros(self.bodies, wp.int32)  # to be watched now
         self.watch_seen = zeros(self.vertices, n.vec)  # m: positions since when it is watched
         self.watch_left = zeros(self.bodies, n.real)  # m: travel
-        self.watch_travel = zeros(self.bodies, n.real)  # m: at the end of the last substep
-        # m: mean displacement, then and a substep before
+        self.watch_travel = zeros(self.bodies, n.real)  # m: at the last look
+        # m: mean displacement, then and at the look before
         self.watch_move, self.last_move = zeros(self.bodies, n.vec), zeros(self.bodies, n.vec)
         self.moved = zeros(self.bodies, n.real)  # m²: largest displacement
         self.fastest, self.drift = zeros(self.bodies, n.real), zeros(self.bodies, n.vec)  # (m/s)²: largest; m/s: mean
-        self.star_doubt, self.any_doubt = zeros(self.bodies, wp.int32), zeros(1, wp.int32)  # it may not be star-shaped
         self.least_wake = zeros(self.bodies, n.real)  # m: travel at which the first candidate wakes
         self.next_wake = zeros(self.bodies, n.real)  # m: the same, after another look at those that wake soon
         self.contact_substeps = zeros(1, wp.int32)  # so far, of all worlds
@@ -67,26 +69,24 @@ class Watch:
         """Positions were set from outside."""
         self.watched.zero_()
 
-    def look(self) -> None:
-        """Which lone bodies need contact in the next substep."""
+    def look(self, span: int) -> None:
+        """Which lone bodies need contact in the next substeps."""
         self.scratch.may_self_touch.zero_()
         self.scratch.any_watched.zero_()
+        self.scratch.any_near.zero_()
         self.fastest.zero_()
         self.launch.blocks(self.kernels.measure_speeds, self.chunks, self.block)
-        self._begin(self.kernels.look)
+        self._begin(self.kernels.look, span=span)
 
-    def watch(self) -> None:
-        """After a substep without contact: whether the next needs it."""
-        self.launch.blocks(self.kernels.measure_watched, self.chunks, self.block)
-        self.self_lists.test(plan=False)
-        self.launch(self.kernels.judge_watched, self.bodies)
-        wp.capture_if(self.any_doubt, on_true=self.look_again)
+    def watch(self, every: int, span: int, *, last: bool) -> None:
+        """After a turn of `every` substeps without contact: whether the next needs it.
 
-    def look_again(self) -> None:
-        """Whether bodies are still star-shaped."""
-        self.star_shaped.mark()
-        self._begin(self.kernels.look_again)
-        self.any_doubt.zero_()
+        last: the next may be of `span` substeps.
+        """
+        ahead = span if last else 1
+        self.launch.blocks(self.kernels.measure_watched, self.chunks, self.block, every=every)
+        self.self_lists.test_faces(self.watched, every, ahead)
+        self.launch(self.kernels.judge_watched, self.bodies, every=every, ahead=ahead)
 
     def calm(self) -> None:
         """After a substep with contact: whether the next needs none."""
@@ -97,10 +97,10 @@ class Watch:
         self.launch.walk(self.kernels.refresh)
         self._begin(self.kernels.calm)
 
-    def _begin(self, decide: Any) -> None:
+    def _begin(self, decide: Any, **values: int) -> None:
         """Bodies that are watched from now on, as a kernel decides."""
         self.begins.zero_()
-        self.launch(decide, self.bodies)
+        self.launch(decide, self.bodies, **values)
         self.launch(self.kernels.see, self.vertices)
 
 
@@ -164,23 +164,29 @@ def kernels(n: Numbers) -> SimpleNamespace:
         ends_fused: wp.array(dtype=int),
         may_self_touch: wp.array(dtype=int),
         any_watched: wp.array(dtype=int),
+        any_near: wp.array(dtype=int),
+        span: int,
     ):
-        """A star-shaped body is watched if it could use up its room before the next look."""
+        """A star-shaped body is watched if it could use up its room before the next plan."""
         c = wp.tid()
         if star_shaped[c] != 0:
             watched[c] = 0
-            span = real(CALM) * dt[0] * real(until_plan[0])
-            if not (span * (real(2.0) * wp.sqrt(fastest[c]) + wp.length(drift[c])) <= star_room[c]):
-                watched[c] = 1
+            step = real(CALM) * dt[0] * (real(2.0) * wp.sqrt(fastest[c]) + wp.length(drift[c]))
+            if not (step * real(until_plan[0]) <= star_room[c]):
+                watched[c] = wp.where(step * real(span) <= star_room[c], span, 1)
                 begins[c] = 1
                 watch_left[c] = star_room[c]
                 watch_travel[c] = real(0.0)
                 last_move[c] = vec()
         if watched[c] != 0:
             any_watched[0] = 1
+            if watched[c] != span:
+                watched[c] = 1
+                any_near[0] = 1
         ends_fused[c] = wp.where(star_shaped[c] != 0 or watched[c] != 0, 1, 0)
         if ends_fused[c] == 0:
             may_self_touch[0] = 1
+            any_near[0] = 1
 
     @n.kernel(__name__)
     def measure_watched(
@@ -193,11 +199,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         watch_seen: wp.array(dtype=vec),
         watch_move: wp.array(dtype=vec),
         moved: wp.array(dtype=real),
+        every: int,
     ):
         """The largest displacement in a run of points of one body, per block."""
         chunk, lane = wp.tid()
         c = at(soft_chunk_body[chunk])
-        if watched[c] != 0:
+        if watched[c] == every:
             count = point_end[c] - point_start[c]
             step = (count + SAMPLES - 1) // SAMPLES
             total = vec()
@@ -229,64 +236,40 @@ def kernels(n: Numbers) -> SimpleNamespace:
         last_move: wp.array(dtype=vec),
         moved: wp.array(dtype=real),
         body_doubt: wp.array(dtype=int),
-        star_doubt: wp.array(dtype=int),
-        any_doubt: wp.array(dtype=int),
+        shape_doubt: wp.array(dtype=int),
         ends_fused: wp.array(dtype=int),
         may_self_touch: wp.array(dtype=int),
+        any_near: wp.array(dtype=int),
+        every: int,
+        ahead: int,
     ):
         """A body that has used up what it may travel, or is folding, goes back to contact; its list learns of that."""
         c = wp.tid()
-        if own_pair[c] >= 0:
-            test_later(c, test_next, test_in)
-        if watched[c] != 0:
+        if watched[c] == every:
             travel = real(2.0) * wp.sqrt(moved[c])
-            ahead = reserve(wp.abs(travel - watch_travel[c]), watch_move[c] - last_move[c])
+            step = reserve(wp.abs(travel - watch_travel[c]), watch_move[c] - last_move[c]) / real(every)
             watch_travel[c] = travel
             last_move[c] = watch_move[c]
             moved[c] = real(0.0)
-            enough = travel + ahead <= watch_left[c]
+            enough = travel + real(ahead) * step <= watch_left[c]
+            pair = own_pair[c]
             if star_shaped[c] != 0:
-                if not enough:
-                    star_doubt[c] = 1
-                    body_doubt[c] = 1
-                    any_doubt[0] = 1
-            elif turned[c] != 0 or not enough:
+                watched[c] = ahead
+            else:
+                test_later(c, every, ahead, test_next, test_in)
+                watched[c] = wp.where(enough and test_in[c] >= ahead, ahead, 1)
+                enough = travel + step <= watch_left[c] and turned[c] == 0
+            if not enough:
                 watched[c] = 0
                 ends_fused[c] = 0
                 may_self_touch[0] = 1
-                pair = own_pair[c]
                 if pair >= 0:
                     pair_travel[pair] = pair_travel[pair] + travel
-
-    @n.kernel(__name__)
-    def look_again(
-        star_shaped: wp.array(dtype=int),
-        star_room: wp.array(dtype=real),
-        watched: wp.array(dtype=int),
-        begins: wp.array(dtype=int),
-        watch_left: wp.array(dtype=real),
-        watch_travel: wp.array(dtype=real),
-        last_move: wp.array(dtype=vec),
-        body_doubt: wp.array(dtype=int),
-        star_doubt: wp.array(dtype=int),
-        ends_fused: wp.array(dtype=int),
-        may_self_touch: wp.array(dtype=int),
-    ):
-        """A body that is still star-shaped is watched on; the others go to contact."""
-        c = wp.tid()
-        if star_doubt[c] != 0:
-            star_doubt[c] = 0
-            body_doubt[c] = 0
-            if star_shaped[c] != 0:
-                watched[c] = 1
-                begins[c] = 1
-                watch_left[c] = star_room[c]
-                watch_travel[c] = real(0.0)
-                last_move[c] = vec()
-            else:
-                watched[c] = 0
-                ends_fused[c] = 0
-                may_self_touch[0] = 1
+                if star_shaped[c] != 0:
+                    body_doubt[c] = 1
+                    shape_doubt[0] = 1
+            if watched[c] != ahead:
+                any_near[0] = 1
 
     @n.kernel(__name__)
     def find_least_wake(
@@ -373,13 +356,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         ends_fused: wp.array(dtype=int),
         may_self_touch: wp.array(dtype=int),
         any_watched: wp.array(dtype=int),
+        any_near: wp.array(dtype=int),
         contact_substeps: wp.array(dtype=int),
     ):
         """A body that can travel on for some substeps without contact is left alone."""
         c = wp.tid()
         if ends_fused[c] == 0:
             wp.atomic_add(contact_substeps, 0, 1)
-            any_watched[0] = 1  # or at least tested, whether it has turned
             left = star_room[c] - real(2.0) * deformed[c]
             pair = own_pair[c]
             if pair >= 0:
@@ -388,6 +371,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     left = wp.min(self_far[c], next_wake[c]) - pair_travel[pair]
             if left > real(CALM) * reserve(real(2.0) * body_spread[c], body_move[c]):
                 watched[c] = 1
+                any_watched[0] = 1
                 begins[c] = 1
                 calm_body[c] = PATIENCE
                 watch_left[c] = left
@@ -397,6 +381,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             else:
                 calm_body[c] = wp.max(calm_body[c] - 1, 0)
                 may_self_touch[0] = 1
+                any_near[0] = 1
 
     @n.kernel(__name__)
     def see(
@@ -411,7 +396,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
     return SimpleNamespace(
         measure_speeds=measure_speeds,
         look=look,
-        look_again=look_again,
         measure_watched=measure_watched,
         judge_watched=judge_watched,
         find_least_wake=find_least_wake,

@@ -127,6 +127,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         rigid_push_turn: wp.array(dtype=spin_type)
         rigid_radius: wp.array(dtype=real)
         unmade_move: wp.array(dtype=real)  # m, per contact body: how far points move otherwise than the lists know
+        wall_normal: wp.array(dtype=vec)
+        wall_point: wp.array(dtype=vec)
 
     @wp.func
     def round_radius(moves: Moves, one: int, two: int) -> real:
@@ -139,11 +141,18 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
     @wp.func(inline=True)
     def point_move(moves: Moves, zones: Zones, dynamics: Dynamics, i: int, h: real) -> vec:
-        """Displacement of a point as it is to be made."""
+        """Displacement of a point as it is to be made; where impulses lead into a wall, it has the last word."""
         if i < moves.move.shape[0]:
             if zones.parent[i] >= 0:
                 return h * dynamics.point_v[i]
-            return moves.move[i] + h * (dynamics.point_v[i] - moves.v_free[i])
+            changed = h * (dynamics.point_v[i] - moves.v_free[i])
+            asked = moves.move[i] + changed
+            if wp.length_sq(changed) > real(0.0):
+                for w in range(moves.wall_normal.shape[0]):
+                    normal = moves.wall_normal[w]
+                    off = wp.dot(dynamics.points[i] - moves.wall_point[w], normal) + wp.dot(asked, normal)
+                    asked -= wp.min(off, real(0.0)) * normal
+            return asked
         r = moves.rigid_index[moves.point_body[i]]
         arm = dynamics.points[i] - dynamics.rigid_x[r]
         turn = h * dynamics.rigid_spin[r] + moves.rigid_push_turn[r]
