@@ -36,6 +36,7 @@ class Report:
     faces: int = 0  # as given
     findings: dict[str, Finding] = field(default_factory=dict)  # by name, only those with a count above zero
     repaired: list[str] = field(default_factory=list)  # a sentence for each repair that was made
+    fitted: list[str] = field(default_factory=list)  # a sentence for each change that was asked for: size, up, ...
     problems: list[str] = field(default_factory=list)  # a sentence, with a remedy, for each that is left
     shells: list[dict[str, Any]] = field(
         default_factory=list
@@ -71,6 +72,7 @@ class Report:
                 for name, found in self.findings.items()
             },
             "repaired": list(self.repaired),
+            "fitted": list(self.fitted),
             "problems": list(self.problems),
             "shells": [dict(shell) for shell in self.shells],
         }
@@ -84,6 +86,7 @@ class Report:
         lines = [f"{self.source}: {verdict}", f"  {self.vertices:,} vertices, {self.faces:,} faces as given"]
         lines += [f"  found     {name.replace('_', ' ')}: {found}" for name, found in self.findings.items()]
         lines += [f"  repaired  {sentence}" for sentence in self.repaired]
+        lines += [f"  fitted    {sentence}" for sentence in self.fitted]
         lines += [f"  problem   {sentence}" for sentence in self.problems]
         for index, shell in enumerate(self.shells):
             text = f"{shell['vertices']:,} vertices, {shell['faces']:,} faces"
@@ -93,7 +96,10 @@ class Report:
                 text += f", {shell['genus']} handle{'s' if shell['genus'] > 1 else ''}"
             lines.append(f"  shell {index}   {text}" + ("" if shell["ok"] else ": not usable"))
         if len(self.shells) > 1:
-            lines.append("  note      load the shells one by one with load(path, shell=0), load(path, shell=1), ...")
+            lines.append(
+                "  note      load the shells one by one with load(path, shell=0), load(path, shell=1), ...; "
+                'all with parts="all"; overlapping ones joined with parts="union"'
+            )
         return "\n".join(lines)
 
 

@@ -10,7 +10,9 @@ from turgor.shapes.shape import FloatArray, Shape
 from turgor.shapes.slivers import flat_faces, flip_flat
 from turgor.shapes.topology import Edges, Flags, Integers, components
 
-__all__ = ["Shell"]
+__all__ = ["CLOSING", "Shell"]
+
+CLOSING = "with `turgor check --repair` or close_holes = true"  # how to have holes closed, in a sentence
 
 # A closed surface is flat when volume / (area · diagonal) is below this: a needle of 1 m and 10 nm passes.
 THIN = 1e-9
@@ -104,7 +106,7 @@ class Shell:
             self._fill(loops)
             self.report.repaired.append(f"closed {holes}")
             return True
-        remedy = "close it in a modeller, with `turgor check --repair` or close_holes = true, or use it as cloth"
+        remedy = f"close it in a modeller, {CLOSING}, or use it as cloth"
         if close_holes:
             remedy = "holes are closed only in a shell that has no other problem"
         self._problem(

@@ -122,6 +122,10 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
     "wrong look": (["run", "tiny.toml", "-o", "a.png", "--look", "color_by=heat"], ["color_by", "pressure"]),
     "look without a picture": (["run", "tiny.toml", "-o", "a.npz", "--look", "zoom=2"], ["--look", "picture"]),
     "no such mesh": (["check", "no.obj"], ["no.obj"]),
+    "mesh turned to nowhere": (["check", "a.obj", "--up", "w"], ["up must be", "'w'"]),
+    "mesh of no size": (["check", "a.obj", "--size", "0"], ["size", "greater than zero"]),
+    "mesh of three vertices": (["check", "a.obj", "--vertices", "3"], ["vertices", "from 4"]),
+    "mesh in some parts": (["check", "a.obj", "--parts", "some"], ["parts must be", "'union'"]),
     "repair to nothing known": (["check", "a.obj", "--repair", "b.xyz"], ["b.xyz", ".obj"]),
     "repair to nowhere": (["check", "a.obj", "--repair", "no/b.obj"], ["no/b.obj"]),
 }
