@@ -32,8 +32,9 @@ class Shell:
 
     def treat(self, close_holes: bool) -> Integers:
         """Diagnose, repair, append the shape to the report; returns the faces that differ in winding from the file."""
-        self._regular_edges(Edges.of(self.faces))
-        loops = self._rims()
+        edges = Edges.of(self.faces)
+        self._regular_edges(edges)
+        loops = self._rims(edges)
         if self.one_sided and not self.cloth:
             self._problem(
                 "not_orientable", 1, self.vertices[:1],
@@ -72,14 +73,14 @@ class Shell:
                 "defined; delete the inner faces or split the mesh there",
             )  # fmt: skip
 
-    def _rims(self) -> list[Integers]:
+    def _rims(self, edges: Edges) -> list[Integers]:
         """The loops around the holes, after bow-ties are split; cloth keeps its bow-ties, and rims do not matter."""
-        edges = Edges.of(self.faces)
         if self.cloth:
             return []
         ties = broken_fans(edges)
-        if len(ties):
-            self.report.found("non_manifold_vertices", len(ties), self.vertices[ties])
+        if not len(ties):
+            return rims(edges) if not self.one_sided else _groups(edges.sides[edges.open])
+        self.report.found("non_manifold_vertices", len(ties), self.vertices[ties])
         faces, origin = split_fans(len(self.vertices), edges)
         edges = Edges.of(faces)
         if self.one_sided:

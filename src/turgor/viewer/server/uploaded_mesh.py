@@ -22,7 +22,7 @@ from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES, mebibytes, show
 __all__ = ["MAX_VERTICES", "read_mesh"]
 
 MAX_VERTICES = 50_000  # of one body: about five times what still runs at an interactive rate
-MAX_FACES = 1_000_000  # of a mesh that is simplified: ten seconds for the doctor
+MAX_FACES = 400_000  # of a mesh that is simplified: more than the upload limit holds as STL (50 bytes each)
 FACES_PER_VERTEX = 2  # of a closed surface of triangles (Euler), handles aside
 DIGITS = 7  # of a coordinate, counted from the mesh's size: what a float32 file carries
 
