@@ -37,14 +37,20 @@ def clean(report: Report, vertices: FloatArray, faces: Integers, cloth: bool) ->
 
 
 def _weld(report: Report, vertices: FloatArray, faces: Integers) -> Integers:
-    """Faces with vertices in the same place made one."""
+    """Faces with vertices in the same place made one.
+
+    In a mesh that is closed as it is only the ends of edges without length are: a weld of all would join shells, and
+    parts of a shell, that only touch.
+    """
     diagonal = float(np.linalg.norm(np.ptp(vertices, axis=0)))
     edges = Edges.of(faces)
     short = np.linalg.norm(vertices[edges.ends[:, 0]] - vertices[edges.ends[:, 1]], axis=1) <= WELD * diagonal
-    # A mesh that is closed as it is needs no weld, and a weld would join shells that only touch.
-    if not (len(edges.open) or short.any()):
+    if len(edges.open):
+        keep = weld(vertices, WELD * diagonal)
+    elif short.any():
+        keep = components(len(vertices), *edges.ends[short].T)
+    else:
         return faces
-    keep = weld(vertices, WELD * diagonal)
     used = np.zeros(len(vertices), bool)
     used[faces] = True
     moved = np.flatnonzero((keep != np.arange(len(vertices))) & used)

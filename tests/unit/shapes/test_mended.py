@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.mendable_meshes import BALL, MENDABLE
+from support.ugly_meshes import joined
 from turgor import shapes
 from turgor.errors import MeshError
 from turgor.shapes.fans import broken_fans
+from turgor.shapes.slivers import flat_faces, flip_flat
 from turgor.shapes.topology import Edges
 
 pytestmark = pytest.mark.req("X5", "X15")
@@ -150,3 +152,36 @@ def test_strips_cut_short_are_refused(name: str, cut: int, tmp_path: Path) -> No
     (tmp_path / ugly.file).write_bytes(ugly.content[:-cut])
     with pytest.raises(MeshError, match=ugly.file):
         shapes.load(tmp_path / ugly.file)
+
+
+def test_two_flat_faces_do_not_become_the_same_edge() -> None:
+    """An octahedron with c in the middle of the edge ab and d in the middle of ef.
+
+    Each flat face could be flipped to the edge cd; both would leave four faces on it.
+    """
+    a, b, c, d, e, f = range(6)
+    vertices = np.array([[-1.0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 0, 1], [0, -1, 1], [0, 1, 1]])
+    faces = [(a, b, c), (b, a, d), (e, f, d), (f, e, c), (c, b, f), (b, d, f), (a, c, e), (a, e, d)]
+    assert len(flat_faces(vertices, np.array(faces))) == 2
+    edges = Edges.of(flip_flat(vertices, np.array(faces)))
+    assert (edges.count == 2).all()
+
+
+def test_an_edge_without_length_does_not_weld_what_only_touches() -> None:
+    """Closed cubes with an edge in the same place, one of them with two vertices in one corner."""
+    cube = shapes.box()
+    corner = int(cube.faces[0][0])
+    twin = len(cube.vertices)
+    around = [face for face in cube.faces.tolist() if corner in face]
+    turned = [face[face.index(corner) :] + face[: face.index(corner)] for face in around]  # (corner, next, last)
+    start = turned[0]
+    following = next(face for face in turned if face[1] == start[2])
+    faces = [face for face in cube.faces.tolist() if face not in (around[0],)]
+    faces[faces.index(next(face for face in around if sorted(face) == sorted(following)))] = [twin, *following[1:]]
+    faces += [[corner, start[1], start[2]], [corner, start[2], twin], [corner, twin, following[2]]]
+    vertices = np.concatenate([cube.vertices, cube.vertices[corner : corner + 1]])
+    assert (Edges.of(np.array(faces)).count == 2).all()
+    report = shapes.check(joined((vertices, faces), (cube.vertices + np.array([1.0, 1.0, 0.0]), cube.faces)))
+    assert report.ok, str(report)
+    assert [len(shape.vertices) for shape in report.shapes] == [8, 8]
+    assert [shape.volume for shape in report.shapes] == pytest.approx([1.0, 1.0])
