@@ -127,7 +127,8 @@ def _examined(place: Path, cloth: bool, close_holes: bool, fit: Fit) -> Report:
     """
     if fit.parts == "all" and place.is_file():
         stat = place.stat()
-        return _remembered(place, (stat.st_mtime_ns, stat.st_size), cloth, close_holes, fit)
+        kept = _remembered(place, (stat.st_mtime_ns, stat.st_size), cloth, close_holes, fit)
+        return replace(kept, shapes=[replace(part, vertices=part.vertices.copy()) for part in kept.shapes])
     return fitted(check(place, cloth=cloth, close_holes=close_holes), fit)
 
 

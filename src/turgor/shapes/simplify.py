@@ -7,6 +7,7 @@ be collapsed when its ends have exactly two neighbours in common (link condition
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ LEAST = 4  # vertices of a tetrahedron, the smallest closed surface
 FURTHER = 0.5
 # Pull of a vertex to the middle of those it stands for, against the planes of their faces: where these leave it free.
 CENTRED = 1e-3
+UNFOLD = 10  # rounds: most folds are gone after two
 
 
 def simplified(vertices: FloatArray, faces: Integers, target: int) -> tuple[FloatArray, Integers]:
@@ -77,7 +79,8 @@ def _replayed(
     corners = into[faces]
     a, b, c = corners.T
     kept, name = np.unique(corners[(a != b) & (b != c) & (c != a)], return_inverse=True)
-    return _placed(vertices, faces, into)[kept], name.reshape(-1, 3).astype(np.int64)
+    corners = name.reshape(-1, 3).astype(np.int64)
+    return _placed(_Planes.of(vertices, faces, into, kept), corners), corners
 
 
 def _safe(count: int, edges: Edges, collapses: list[list[int]], wanted: int) -> list[list[int]]:
@@ -108,27 +111,71 @@ def _safe(count: int, edges: Edges, collapses: list[list[int]], wanted: int) -> 
     return safe
 
 
-def _placed(vertices: FloatArray, faces: Integers, into: Integers) -> FloatArray:
-    """(n, 3) where the vertices that stand for others are nearest to the planes of the faces at those.
+@dataclass(frozen=True)
+class _Planes:
+    """What vertices that stand for others keep near to: the planes of the faces at those, weighted by area A.
 
-    The least squares Σ A (n·x − n·p)² over faces of area A with normal n and point p, and CENTRED Σ A (x − m)², m the
-    middle of the vertices that x stands for.
+    With n the normals of the faces and p points of them: matrix Σ A n nᵀ (k, 3, 3), right Σ A n (n·p) (k, 3), weight
+    Σ A (k,), normal Σ A n / |Σ A n| (k, 3), middle of the vertices that each stands for (k, 3).
     """
-    p = vertices[faces]
-    doubled = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
-    area = np.linalg.norm(doubled, axis=1)
-    normal = np.divide(doubled, area[:, None], out=np.zeros_like(doubled), where=area[:, None] > 0.0)
-    members = np.bincount(into, minlength=len(vertices))
-    sums = np.stack([np.bincount(into, axis, len(vertices)) for axis in vertices.T], axis=1)
-    middle = sums / np.maximum(members, 1)[:, None]
-    matrix, right = np.zeros((len(vertices), 3, 3)), np.zeros((len(vertices), 3))
-    weight = np.zeros(len(vertices))
-    for corner in range(3):
-        at = into[faces[:, corner]]
-        offset = np.einsum("ij,ij->i", normal, p[:, 0] - middle[at])
-        np.add.at(matrix, at, area[:, None, None] * normal[:, :, None] * normal[:, None, :])
-        np.add.at(right, at, (area * offset)[:, None] * normal)
-        np.add.at(weight, at, area)
-    matrix += np.maximum(CENTRED * weight, np.finfo(float).tiny)[:, None, None] * np.eye(3)
-    moved = np.where(members > 1, 1.0, 0.0)[:, None] * np.linalg.solve(matrix, right[..., None])[..., 0]
-    return np.asarray(middle + moved)
+
+    matrix: FloatArray
+    right: FloatArray
+    weight: FloatArray
+    normal: FloatArray
+    middle: FloatArray
+
+    @classmethod
+    def of(cls, vertices: FloatArray, faces: Integers, into: Integers, kept: Integers) -> _Planes:
+        """Of the vertices `kept`; vertex i becomes into[i]."""
+        count = len(vertices)
+        p = vertices[faces]
+        doubled = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
+        area = np.linalg.norm(doubled, axis=1)
+        normal = _unit(doubled)
+        matrix, right, outward = np.zeros((count, 3, 3)), np.zeros((count, 3)), np.zeros((count, 3))
+        weight = np.zeros(count)
+        for corner in range(3):
+            at = into[faces[:, corner]]
+            np.add.at(matrix, at, area[:, None, None] * normal[:, :, None] * normal[:, None, :])
+            np.add.at(right, at, (area * np.einsum("ij,ij->i", normal, p[:, 0]))[:, None] * normal)
+            np.add.at(outward, at, doubled)
+            np.add.at(weight, at, area)
+        sums = np.stack([np.bincount(into, axis, count) for axis in vertices.T], axis=1)
+        middle = sums[kept] / np.bincount(into, minlength=count)[kept, None]
+        return cls(matrix[kept], right[kept], weight[kept], _unit(outward[kept]), middle)
+
+    def nearest(self, aim: FloatArray) -> FloatArray:
+        """(k, 3) the least squares Σ A (n·x − n·p)² + CENTRED Σ A (x − aim)²: `aim` where the planes leave x free."""
+        pull = np.maximum(CENTRED * self.weight, np.finfo(float).tiny)[:, None]
+        left = self.matrix + pull[..., None] * np.eye(3)
+        return np.asarray(np.linalg.solve(left, (self.right + pull * aim)[..., None])[..., 0])
+
+
+def _placed(planes: _Planes, faces: Integers) -> FloatArray:
+    """Places for the vertices near the middle of those they stand for, without faces that look inward.
+
+    Vertices of faces that look against the normals of their corners aim at the middle of their neighbours instead.
+    """
+    a, b = Edges.of(faces).ends.T
+    ends, others = np.concatenate([a, b]), np.concatenate([b, a])
+    count = np.bincount(ends, minlength=len(planes.weight))[:, None]
+    aim = planes.middle
+    points = planes.nearest(aim)
+    for _ in range(UNFOLD):
+        p = points[faces]
+        ahead = planes.normal[faces].sum(axis=1)
+        folded = np.einsum("ij,ij->i", np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0]), ahead) <= 0.0
+        if not folded.any():
+            break
+        at = np.unique(faces[folded])
+        mean = np.stack([np.bincount(ends, axis, len(points)) for axis in points[others].T], axis=1) / count
+        aim = aim.copy()
+        aim[at] = mean[at]
+        points = planes.nearest(aim)
+    return points
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    size = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(np.divide(vectors, size, out=np.zeros_like(vectors), where=size > 0.0))
