@@ -162,3 +162,58 @@ def test_in_the_browser_velocities_are_red_and_keys_work(open_page: Any, open_ta
     tab.get_by_text("m/s").wait_for()
     seen(lambda view: red(view) > 500)  # the left ball, the fastest
     assert page.panel.color_by.value == "Speed"
+
+
+@pytest.mark.req("X8", "X15")
+def test_an_upload_is_turned_simplified_and_taken_in_parts_in_a_browser(
+    open_playground: OpenPlayground, open_tab: OpenTab, tmp_path: Path
+) -> None:
+    """A figure that stands along y: a body of 2 m and a head above it; and once joined, where they overlap."""
+    playground = open_playground("hanging-ball", Hands=AddTab)
+    until(lambda: playground.shown[0] == playground.world.version)
+    panel: Any = playground.tabs[0]
+    world = playground.world
+    body = trimesh.creation.box((0.8, 2.0, 0.5)).subdivide().subdivide().subdivide()
+    head = trimesh.creation.icosphere(subdivisions=3, radius=0.5).apply_translation((0.0, 1.6, 0.0))
+    (body + head).export(tmp_path / "apart.obj")
+    (body + head.copy().apply_translation((0.0, -0.3, 0.0))).export(tmp_path / "overlapping.stl")
+    page = open_tab(playground.url, height=1200)
+
+    def row(label: str) -> Any:
+        found = page.locator("label", has_text=label)
+        return found.locator("xpath=ancestor::div[contains(@class,'mantine-Flex-root')][1]")
+
+    def choose(label: str, option: str) -> None:
+        row(label).locator("input:not([type=hidden])").first.click()
+        page.get_by_role("option", name=option, exact=True).click()
+
+    def upload(path: Path) -> str:
+        before = panel.verdict
+        with page.expect_file_chooser() as chooser:
+            page.get_by_text("Upload .obj").click()
+        chooser.value.set_files(path)
+        until(lambda: panel.verdict != before, 20.0)
+        return str(panel.verdict)
+
+    page.get_by_text("Up in the file").wait_for(timeout=60_000)
+    choose("Up in the file", "y")
+    choose("Of several parts", "all, a body each")
+    row("Vertices").locator("input:not([type=hidden])").first.fill("120")
+    assert until(lambda: panel._vertices.value == 120)
+    told = upload(tmp_path / "apart.obj")
+    assert "turned its y axis up" in told
+    assert "added as **mesh-2**, 120 vertices" in told
+    bodies: list[Any] = [world.scene[name] for name in ("mesh-1", "mesh-2")]
+    low, high = (end([end(body.positions, axis=0) for body in bodies], axis=0) for end in (np.min, np.max))
+    assert int(np.argmax(high - low)) == 2  # it stands
+    assert (high - low)[2] == pytest.approx(panel._size.value, rel=1e-5)
+    assert bodies[1].positions[:, 2].min() > bodies[0].positions[:, 2].max()  # the head is above the body
+    page.get_by_role("button", name="Remove it").click()
+    assert until(lambda: "mesh-2" not in world.sim.names)
+    choose("Of several parts", "joined (overlapping)")
+    told = upload(tmp_path / "overlapping.stl")
+    assert "joined 2 shells into 1" in told
+    assert until(lambda: "mesh-2" in world.sim.names)
+    start = world.sim.time
+    assert until(lambda: world.sim.time > start + 0.2)
+    assert world.sim.finite

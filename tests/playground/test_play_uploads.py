@@ -233,7 +233,7 @@ def test_names_are_harmless(name: str, tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "temporary").mkdir()
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    shape, report = read_mesh(name, obj(shapes.box()))
+    (shape,), report = read_mesh(name, obj(shapes.box()))
     assert shape.volume == pytest.approx(1.0)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["here", "temporary"]  # nothing is left anywhere
     assert len(report.source) <= 60
@@ -275,7 +275,7 @@ def obj(shape: shapes.Shape) -> bytes:
 def test_an_uploaded_mesh_is_kept_in_the_scene_file(form: str, tmp_path: Path) -> None:
     ball = shapes.icosphere(0.37, 2)
     content = trimesh.Trimesh(ball.vertices, ball.faces, process=False).export(file_type=form)
-    shape, report = read_mesh(f"ball.{form}", content if isinstance(content, bytes) else content.encode())
+    (shape,), report = read_mesh(f"ball.{form}", content if isinstance(content, bytes) else content.encode())
     assert report.ok
     assert report.source == f"ball.{form}"
     assert shape.volume == pytest.approx(ball.volume, rel=1e-5)
@@ -302,7 +302,7 @@ def test_an_uploaded_mesh_is_kept_in_the_scene_file(form: str, tmp_path: Path) -
 
 def test_size_makes_it_fit() -> None:
     ball = shapes.icosphere(250.0, 2)
-    shape, _ = read_mesh("ball.obj", obj(shapes.Shape(ball.vertices + 1000.0, ball.faces, "surface", {})), size=0.8)
+    (shape,), _ = read_mesh("ball.obj", obj(shapes.Shape(ball.vertices + 1000.0, ball.faces, "surface", {})), size=0.8)
     low, high = shape.vertices.min(axis=0), shape.vertices.max(axis=0)
     assert np.max(high - low) == pytest.approx(0.8, rel=1e-6)
     np.testing.assert_allclose(low + high, 0.0, atol=1e-6)
@@ -313,7 +313,7 @@ def test_of_several_shells_the_largest_is_taken() -> None:
     small, large = shapes.box((0.2, 0.2, 0.2)), shapes.box()
     content = obj(shapes.Shape(*ugly_meshes.joined((small.vertices + 3, small.faces), (large.vertices, large.faces)),
                                "surface", {}))  # fmt: skip
-    shape, report = read_mesh("two.obj", content)
+    (shape,), report = read_mesh("two.obj", content)
     assert shape.volume == pytest.approx(1.0)
     assert len(report.shells) == 2
 
@@ -330,11 +330,47 @@ def test_ugly_files_are_refused_with_their_name(name: str) -> None:
 def test_an_open_mesh_is_refused_unless_holes_are_to_be_closed() -> None:
     box = shapes.box()
     content = obj(shapes.Shape(box.vertices, box.faces[1:], "sheet", {}))
-    with pytest.raises(MeshError, match=r"^open\.obj: the surface is open: 1 hole"):
+    with pytest.raises(MeshError, match=r'^open\.obj: the surface is open: 1 hole .* with "Close holes"'):
         read_mesh("open.obj", content)
-    shape, report = read_mesh("open.obj", content, close_holes=True)
+    (shape,), report = read_mesh("open.obj", content, close_holes=True)
     assert shape.volume == pytest.approx(1.0)
     assert report.repaired
+
+
+@pytest.mark.req("X15")
+def test_an_uploaded_mesh_is_turned_simplified_and_taken_in_parts(tmp_path: Path) -> None:
+    """A tower that stands along y, and a smaller ball that overlaps it; a second ball apart."""
+    tower, ball = shapes.box((1.0, 3.0, 1.0), 12), shapes.icosphere(0.7, 3)
+    lifted = (ball.vertices + np.array([0, 1.8, 0]), ball.faces)
+    apart = (ball.vertices + np.array([4.0, 0, 0]), ball.faces)
+    content = obj(shapes.Shape(*ugly_meshes.joined((tower.vertices, tower.faces), lifted, apart), "surface", {}))
+    given = {"size": 2.0, "up": "y", "vertices": 150}
+    (one,), report = read_mesh("toy.obj", content, **given)  # type: ignore[arg-type]
+    assert np.ptp(one.vertices, axis=0) == pytest.approx([2 / 3, 2 / 3, 2.0], rel=1e-5)
+    assert len(one.vertices) == 150
+    assert len(report.shells) == 3
+    assert any("simplified" in sentence for sentence in report.fitted)
+    parts, _ = read_mesh("toy.obj", content, parts="all", **given)  # type: ignore[arg-type]
+    assert [len(part.vertices) for part in parts] == [150, 150, 150]
+    joined, report = read_mesh("toy.obj", content, parts="union", **given)  # type: ignore[arg-type]
+    assert len(joined) == 2
+    assert "joined 3 shells into 2" in report.fitted
+    for several in (parts, joined):
+        box = np.concatenate([part.vertices for part in several])
+        assert np.ptp(box, axis=0).max() == pytest.approx(2.0, rel=1e-5)
+        for part in several:
+            assert shapes.check(part).clean
+            assert shapes.from_recipe(part.recipe).volume == part.volume
+    with pytest.raises(MeshError, match=r"^toy\.obj: up must be one of"):
+        read_mesh("toy.obj", content, up="up")
+
+
+def test_a_mesh_that_is_simplified_may_be_larger() -> None:
+    ball = obj(shapes.icosphere(1.0, 3))
+    with pytest.raises(MeshError, match="more than the limit of 400; simplify it"):
+        read_mesh("b.obj", ball, max_vertices=100)
+    (shape,), _ = read_mesh("b.obj", ball, max_vertices=100, vertices=90)
+    assert len(shape.vertices) == 90
 
 
 def test_limits() -> None:
@@ -345,7 +381,7 @@ def test_limits() -> None:
         read_mesh("b.obj", ball, max_vertices=161)
     with pytest.raises(MeshError, match=r"^b\.obj: 320 triangles are more than the limit of 200; simplify it"):
         read_mesh("b.obj", ball, max_vertices=50)
-    assert len(read_mesh("b.obj", ball, len(ball), 162)[0].vertices) == 162
+    assert len(read_mesh("b.obj", ball, len(ball), 162)[0][0].vertices) == 162
     assert (MAX_UPLOAD_BYTES, MAX_VERTICES) == (16 * 1024**2, 50_000)
 
 

@@ -66,7 +66,6 @@ def _changed(row: int, value: list[float]) -> tuple[np.ndarray, np.ndarray]:
 
 
 _BALL = uv_sphere(stacks=6, slices=8)
-_POLES = len(_BALL.vertices) - 1  # the south pole; the north pole is vertex 0
 _FIN = (np.concatenate([TETRA_V, [[1.0, 1, 1]]]), np.concatenate([TETRA_F, [[0, 1, 4]]]))
 
 ARRAYS: dict[str, tuple[Any, str]] = {
@@ -92,7 +91,6 @@ ARRAYS: dict[str, tuple[Any, str]] = {
     "all vertices in one point": ((TETRA_V * 0, TETRA_F), "point or a line"),
     "on a line": ((TETRA_V[[0, 1, 1, 1]] * [[0], [1], [2], [3]], TETRA_F), "volume is zero|point or a line"),
     "back to back triangles": ((TETRA_V[:3], [[0, 1, 2], [0, 2, 1]]), "open"),
-    "poles pinched together": ((_BALL.vertices, np.where(_BALL.faces == _POLES, 0, _BALL.faces)), "bow-tie"),
     "three faces on an edge": (_FIN, "three or more faces"),
     "two tetrahedra on one edge": (
         (

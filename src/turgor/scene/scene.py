@@ -400,4 +400,5 @@ class Scene:
                 if kind == ATTACH:
                     self._attach(table)
                     continue
-                self._make(kind, toml.decode(KINDS[kind][1], table, folder))
+                for one in toml.one_each(table, folder):
+                    self._make(kind, toml.decode(KINDS[kind][1], one, folder))

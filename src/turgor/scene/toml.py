@@ -18,10 +18,10 @@ from typing import Any, get_args, get_type_hints
 from turgor.errors import SceneError
 from turgor.scene.data import map_paths, plain
 from turgor.scene.validate import ZERO, check_keys, context
-from turgor.shapes.recipes import from_recipe
+from turgor.shapes.recipes import from_recipe, parts_of_recipe
 from turgor.shapes.shape import Shape
 
-__all__ = ["changed", "decode", "encode", "make", "parse", "parse_value", "write"]
+__all__ = ["changed", "decode", "encode", "make", "one_each", "parse", "parse_value", "write"]
 
 # Written even when they have their default: what a reader of a scene file looks for first.
 ALWAYS = frozenset({"name", "shape", "at", "mass", "springs", "stiffness", "damping"})
@@ -99,6 +99,20 @@ def _decode_value(key: str, hint: Any, value: Any, folder: Path | None) -> Any:
     with context(key):
         check_keys(kind, value)
     return make(kind, decode(kind, value, folder))
+
+
+def one_each(table: Mapping[str, Any], folder: Path | None) -> list[Mapping[str, Any]]:
+    """The table of a body; of one whose shape is all parts of a file a table for each, named name-1, name-2, ..."""
+    with context("shape"):
+        parts = parts_of_recipe(map_paths(table.get("shape"), lambda path: _joined(path, folder)))
+    if parts is None:
+        return [table]
+    name = table.get("name")
+    named = isinstance(name, str) and bool(name) and len(parts) > 1
+    return [
+        {**table, "shape": part} | ({"name": f"{name}-{number}"} if named else {})
+        for number, part in enumerate(parts, 1)
+    ]
 
 
 def _joined(path: str, folder: Path | None) -> str:

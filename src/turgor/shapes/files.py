@@ -2,49 +2,139 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy.typing as npt
 
 from turgor.errors import MeshError
-from turgor.shapes.arguments import length, whole
+from turgor.shapes.arguments import whole
 from turgor.shapes.doctor import check
+from turgor.shapes.fitting import Fit, fitted
 from turgor.shapes.report import Report
 from turgor.shapes.shape import Shape
 
 __all__ = ["load", "mesh"]
 
 
+@overload
+def load(
+    path: str | os.PathLike[str],
+    scale: float = ...,
+    *,
+    size: float | None = ...,
+    up: str = ...,
+    vertices: int | None = ...,
+    parts: Literal["union"] | None = ...,
+    shell: int | None = ...,
+    cloth: bool = ...,
+    close_holes: bool = ...,
+    folder: str | os.PathLike[str] | None = ...,
+) -> Shape: ...
+
+
+@overload
+def load(
+    path: str | os.PathLike[str],
+    scale: float = ...,
+    *,
+    size: float | None = ...,
+    up: str = ...,
+    vertices: int | None = ...,
+    parts: Literal["all"],
+    shell: None = ...,
+    cloth: bool = ...,
+    close_holes: bool = ...,
+    folder: str | os.PathLike[str] | None = ...,
+) -> list[Shape]: ...
+
+
+@overload
+def load(
+    path: str | os.PathLike[str],
+    scale: float = ...,
+    *,
+    size: float | None = ...,
+    up: str = ...,
+    vertices: int | None = ...,
+    parts: str | None = ...,
+    shell: int | None = ...,
+    cloth: bool = ...,
+    close_holes: bool = ...,
+    folder: str | os.PathLike[str] | None = ...,
+) -> Shape | list[Shape]: ...
+
+
 def load(
     path: str | os.PathLike[str],
     scale: float = 1.0,
     *,
+    size: float | None = None,
+    up: str = "z",
+    vertices: int | None = None,
+    parts: str | None = None,
     shell: int | None = None,
     cloth: bool = False,
     close_holes: bool = False,
     folder: str | os.PathLike[str] | None = None,
-) -> Shape:
+) -> Shape | list[Shape]:
     """The closed surface in a mesh file (.obj, .stl, .ply, .off, .glb), repaired where its geometry allows.
 
-    Coordinates are metres × `scale`, axes as in the file. `shell` picks one of several separate shells, `cloth` takes
-    an open surface as a sheet, `close_holes` closes holes with flat fans. A relative `path` is looked up in `folder`
-    (default: where Python runs). MeshError says why a mesh cannot be used and what to do.
+    Coordinates are metres × `scale`. With `size` (m) instead, the longest side of the bounding box gets that length and
+    the centre of the box becomes the origin. `up` is the axis of the file that points up ("y" for most modellers and
+    games; "-x", "-y", "-z" too); it is turned to turgor's, z. A surface of more `vertices` is simplified to that many.
+
+    A file may have several separate shells. `shell` picks one (counted from 0). `parts="all"` gives a list of all, in
+    one scale and in their places to each other; with `shell` one of these. `parts="union"` joins shells that overlap;
+    `shell` picks one of those that are left.
+
+    `cloth` takes an open surface as a sheet, `close_holes` closes holes with flat fans. A relative `path` is looked up
+    in `folder` (default: where Python runs). MeshError says why a mesh cannot be used and what to do.
     """
-    scale = length("load", "scale", scale)
+    fit = Fit.of("load", scale=scale, size=size, up=up, vertices=vertices, parts=parts)
     try:
         place = Path(folder) / path if folder is not None else Path(path)
     except TypeError:
         raise MeshError(f"load: path must be a file name, got {path!r}") from None
-    report = check(place, cloth=cloth, close_holes=close_holes)
-    recipe: dict[str, Any] = {"file": os.fspath(path)}
-    options = {"scale": scale, "shell": shell, "cloth": cloth, "close_holes": close_holes}
-    defaults = {"scale": 1.0, "shell": None, "cloth": False, "close_holes": False}
-    recipe |= {name: value for name, value in options.items() if value != defaults[name]}
-    shape = _one(report, shell, "load them one by one with load(path, shell=0), shell=1, ...")
-    return replace(shape, vertices=shape.vertices * scale, recipe=recipe)
+    for name, value in (("cloth", cloth), ("close_holes", close_holes)):
+        if not isinstance(value, bool):
+            raise MeshError(f"load: {name} must be true or false, got {value!r}")
+    report = _examined(place, cloth, close_holes, fit)
+    recipe: dict[str, Any] = {"file": os.fspath(path), **fit.recipe()}
+    recipe |= {name: True for name, value in (("cloth", cloth), ("close_holes", close_holes)) if value}
+    if parts is not None:
+        _all_usable(report)
+    if parts == "all" and shell is None:
+        return [replace(part, recipe={**recipe, "shell": number}) for number, part in enumerate(report.shapes)]
+    remedy = "choose one of those that the union left, with shell=0, shell=1, ..."
+    if parts is None:
+        remedy = (
+            'load them one by one with load(path, shell=0), shell=1, ..., all with parts="all", '
+            'or joined where they overlap with parts="union"'
+        )
+    one = _one(report, shell, remedy)
+    return replace(one, recipe=recipe if shell is None else {**recipe, "shell": int(shell)})
+
+
+def _examined(place: Path, cloth: bool, close_holes: bool, fit: Fit) -> Report:
+    """What the doctor says about a file, and its shells made to fit.
+
+    The parts of a file are asked for one after the other when a scene file is read: the last answers are kept, for as
+    long as the file is the same.
+    """
+    if fit.parts == "all" and place.is_file():
+        stat = place.stat()
+        kept = _remembered(place, (stat.st_mtime_ns, stat.st_size), cloth, close_holes, fit)
+        return replace(kept, shapes=[replace(part, vertices=part.vertices.copy()) for part in kept.shapes])
+    return fitted(check(place, cloth=cloth, close_holes=close_holes), fit)
+
+
+@functools.lru_cache(maxsize=2)
+def _remembered(place: Path, version: tuple[int, int], cloth: bool, close_holes: bool, fit: Fit) -> Report:
+    return fitted(check(place, cloth=cloth, close_holes=close_holes), fit)
 
 
 def mesh(vertices: npt.ArrayLike, faces: npt.ArrayLike, *, shell: int | None = None, cloth: bool = False) -> Shape:
@@ -56,6 +146,13 @@ def mesh(vertices: npt.ArrayLike, faces: npt.ArrayLike, *, shell: int | None = N
     return _one(report, shell, "take them one by one with mesh(vertices, faces, shell=0), shell=1, ...")
 
 
+def _all_usable(report: Report) -> None:
+    """MeshError if a shell of the report cannot be used."""
+    if report.problems:
+        more = f" ({len(report.problems) - 1} more: see turgor check)" if len(report.problems) > 1 else ""
+        raise MeshError(f"{report.source}: {report.problems[0]}{more}")
+
+
 def _one(report: Report, shell: int | None, remedy: str) -> Shape:
     """The only shell of the report, or the one asked for; MeshError if it cannot be used."""
     count = len(report.shells)
@@ -65,9 +162,7 @@ def _one(report: Report, shell: int | None, remedy: str) -> Shape:
             raise MeshError(f"{report.source}: there is no shell {shell}, it has {count} (counted from 0)")
         if report.shells[shell]["ok"]:
             return report.shapes[sum(1 for other in report.shells[:shell] if other["ok"])]
-    if report.problems:
-        more = f" ({len(report.problems) - 1} more: see turgor check)" if len(report.problems) > 1 else ""
-        raise MeshError(f"{report.source}: {report.problems[0]}{more}")
+    _all_usable(report)
     if count > 1:
         raise MeshError(f"{report.source}: has {count} separate shells; {remedy}")
     return report.shapes[0]

@@ -13,6 +13,7 @@ import numpy as np
 
 from turgor.errors import MeshError
 from turgor.shapes.arguments import MAX_VERTICES
+from turgor.shapes.ply import has_strips, read_strips
 from turgor.shapes.shape import FloatArray
 
 __all__ = ["FORMATS", "MAX_BYTES", "read"]
@@ -33,7 +34,7 @@ def read(path: str | os.PathLike[str]) -> tuple[FloatArray, np.ndarray[Any, np.d
     data = _bytes(path, form)
     _compare_with_header(path, form, data)
     try:
-        vertices, faces = _off(data) if form == "off" else _trimesh(data, form)
+        vertices, faces = _arrays(data, form)
     except MeshError as error:
         raise MeshError(f"{path}: {error}") from None
     except IndexError:
@@ -101,8 +102,15 @@ def _compare_with_header(path: Path, form: str, data: bytes) -> None:
         )
 
 
+def _arrays(data: bytes, form: str) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.int64]]]:
+    """Vertices and triangles by the reader for this kind of file."""
+    if form == "off":
+        return _off(data)
+    return read_strips(data) if form == "ply" and has_strips(data) else _trimesh(data, form)
+
+
 def _trimesh(data: bytes, form: str) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.int64]]]:
-    """Everything but OFF, through trimesh; materials and textures are not read, transforms are applied."""
+    """Through trimesh; materials and textures are not read, transforms are applied."""
     import trimesh
 
     options: dict[str, Any] = {"skip_materials": True} if form in ("obj", "glb") else {}

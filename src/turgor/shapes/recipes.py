@@ -16,7 +16,7 @@ from turgor.shapes.shape import Shape
 from turgor.shapes.sheets import sheet
 from turgor.shapes.surfaces import box, capsule, icosphere, torus, uv_sphere
 
-__all__ = ["MAKERS", "from_recipe"]
+__all__ = ["MAKERS", "from_recipe", "parts_of_recipe"]
 
 MAKERS: dict[str, Callable[..., Shape]] = {
     maker.__name__: maker
@@ -31,9 +31,12 @@ def from_recipe(recipe: Mapping[str, Any], folder: str | Path | None = None) -> 
     if not isinstance(recipe, Mapping) or not recipe:
         raise MeshError(f"a shape must be a table such as {{ icosphere = {{ radius = 0.5 }} }}, got {recipe!r}")
     if "file" in recipe:
-        options = {name: value for name, value in recipe.items() if name != "file"}
-        _known_arguments("file", options, [name for name in _parameters(load) if name not in ("path", "folder")])
-        return load(recipe["file"], folder=folder, **options)
+        made = _from_file(recipe, folder)
+        if isinstance(made, list):
+            raise MeshError(
+                f'file: parts = "all" gives {len(made)} shapes, and one is needed; choose it, as in shell = 0'
+            )
+        return made
     if len(recipe) != 1:
         raise MeshError(
             f"a shape must have one name, got {len(recipe)}: {', '.join(map(str, recipe))}; keep one of them"
@@ -49,6 +52,21 @@ def from_recipe(recipe: Mapping[str, Any], folder: str | Path | None = None) -> 
         if parameter.default is parameter.empty and key not in arguments:
             raise MeshError(f"{name}: the argument {key!r} is missing")
     return maker(**arguments)
+
+
+def parts_of_recipe(recipe: Any, folder: str | Path | None = None) -> list[Shape] | None:
+    """The shapes of a file of which all parts are wanted, {"file": path, "parts": "all"}; None for other recipes."""
+    if not isinstance(recipe, Mapping) or "file" not in recipe or recipe.get("parts") != "all" or "shell" in recipe:
+        return None
+    made = _from_file(recipe, folder)
+    return made if isinstance(made, list) else [made]
+
+
+def _from_file(recipe: Mapping[str, Any], folder: str | Path | None) -> Shape | list[Shape]:
+    options = {name: value for name, value in recipe.items() if name != "file"}
+    _known_arguments("file", options, [name for name in _parameters(load) if name not in ("path", "folder")])
+    made: Shape | list[Shape] = load(recipe["file"], folder=folder, **options)
+    return made
 
 
 def _parameters(maker: Callable[..., Any]) -> list[str]:

@@ -36,6 +36,7 @@ def flip_flat(vertices: FloatArray, faces: Integers) -> Integers:
             break
         owner = {(a, b): f for f, (i, j, k) in enumerate(faces.tolist()) for a, b in ((i, j), (j, k), (k, i))}
         touched: set[int] = set()
+        made: set[tuple[int, int]] = set()  # edges of this round, smaller index first
         for f in flat.tolist():
             ring = faces[f]
             lengths = np.linalg.norm(vertices[np.roll(ring, -1)] - vertices[ring], axis=1)
@@ -44,8 +45,10 @@ def flip_flat(vertices: FloatArray, faces: Integers) -> Integers:
             if g == f or f in touched or g in touched:
                 continue
             d = int(faces[g].sum()) - a - b
-            if c == d or (c, d) in owner or (d, c) in owner:
+            edge = (min(c, d), max(c, d))
+            if c == d or (c, d) in owner or (d, c) in owner or edge in made:
                 continue
+            made.add(edge)
             faces[f], faces[g] = (a, d, c), (d, b, c)
             touched |= {f, g}
         if not touched:

@@ -1,4 +1,4 @@
-"""How triangles hang together, in plain numpy: components, welding, orientation, rims. No floats but in `weld`."""
+"""How triangles hang together, in plain numpy: components, welding, edges, orientation. No floats but in `weld`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from turgor.shapes.shape import FloatArray
 
-__all__ = ["Edges", "broken_fans", "components", "orientation", "rims", "weld"]
+__all__ = ["Edges", "components", "orientation", "weld"]
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -110,37 +110,3 @@ def orientation(face_count: int, edges: Edges) -> tuple[Integers, Flags, Flags]:
     shell = np.minimum(plain, flipped)
     shell = np.where(shell >= face_count, shell - face_count, shell)
     return shell, plain != cover[shell], plain == flipped
-
-
-def broken_fans(face_count: int, edges: Edges) -> Integers:
-    """Vertices whose faces form more than one fan (a bow-tie: two surfaces that touch in one point).
-
-    Nodes are face corners; at a shared edge the corners of both faces at each end are linked.
-    """
-    one, two = edges.pairs()
-    same = edges.sides[one, 0] == edges.sides[two, 0]
-    next_one, next_two = one - one % 3 + (one + 1) % 3, two - two % 3 + (two + 1) % 3
-    start, end = np.where(same, two, next_two), np.where(same, next_two, two)
-    fan = components(3 * face_count, np.concatenate([one, next_one]), np.concatenate([start, end]))
-    roots = fan == np.arange(3 * face_count)  # one corner of each fan
-    vertex, fans = np.unique(edges.sides[roots, 0], return_counts=True)
-    return vertex[fans > 1]
-
-
-def rims(edges: Edges) -> list[Integers]:
-    """Closed loops of open sides, each as vertices in the order of the faces beside it.
-
-    Where a vertex has two open sides that leave it (a bow-tie on a rim) the walk takes either.
-    """
-    after: dict[int, list[int]] = {}
-    for a, b in edges.sides[edges.open].tolist():
-        after.setdefault(a, []).append(b)
-    loops = []
-    for start in sorted(after):
-        while after[start]:
-            loop, here = [], start
-            while after.get(here):
-                loop.append(here)
-                here = after[here].pop()
-            loops.append(np.array(loop, np.int64))
-    return loops

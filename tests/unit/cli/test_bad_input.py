@@ -24,7 +24,7 @@ MESHES = [
     "empty obj", "garbage stl", "truncated stl", "ply announces ten million", "obj with nan", "unknown ending",
     "glb that promises more", "open obj", "comment only",
 ]  # fmt: skip
-WRITTEN = ["moebius strip", "klein bottle", "flattened", "three faces on an edge", "poles pinched together"]
+WRITTEN = ["moebius strip", "klein bottle", "flattened", "three faces on an edge", "two tetrahedra on one edge"]
 SCENES = [
     "not TOML", "unknown top key", "single brackets", "dim", "unknown solver", "substeps", "misspelt in a table",
     "negative stiffness", "mass not a number", "no shape", "unknown shape", "no such mesh", "open shape",
@@ -70,6 +70,7 @@ def test_ugly_surfaces_are_not_repaired_into_something_else(tmp_path: Path, refu
     write(Shape(vertices, faces.astype("int32"), "sheet", {}), tmp_path / "a.obj")  # as it is, unchecked
     said = refusal("check", "a.obj", "--repair", "b.obj")
     assert re.search(words, said)
+    assert "--repair" not in said  # this is what the user does already
 
 
 def test_an_ugly_mesh_in_a_scene(tmp_path: Path, refusal: Refusal) -> None:
@@ -121,6 +122,10 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
     "wrong look": (["run", "tiny.toml", "-o", "a.png", "--look", "color_by=heat"], ["color_by", "pressure"]),
     "look without a picture": (["run", "tiny.toml", "-o", "a.npz", "--look", "zoom=2"], ["--look", "picture"]),
     "no such mesh": (["check", "no.obj"], ["no.obj"]),
+    "mesh turned to nowhere": (["check", "a.obj", "--up", "w"], ["up must be", "'w'"]),
+    "mesh of no size": (["check", "a.obj", "--size", "0"], ["size", "greater than zero"]),
+    "mesh of three vertices": (["check", "a.obj", "--vertices", "3"], ["vertices", "from 4"]),
+    "mesh in some parts": (["check", "a.obj", "--parts", "some"], ["parts must be", "'union'"]),
     "repair to nothing known": (["check", "a.obj", "--repair", "b.xyz"], ["b.xyz", ".obj"]),
     "repair to nowhere": (["check", "a.obj", "--repair", "no/b.obj"], ["no/b.obj"]),
 }

@@ -11,7 +11,9 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+import trimesh
 
 import turgor
 from support.program import EXE, Here, command, good
@@ -259,6 +261,26 @@ def test_check_of_an_open_mesh_and_its_repair(tmp_path: Path, here: Here) -> Non
     assert "mended.stl" in here.good("check", "a.obj", "--repair", "mended.stl", cwd=tmp_path)
     assert "can hold gas" in here.good("check", "mended.stl", cwd=tmp_path)
     assert "cloth" in here.good("check", "a.obj", "--cloth", cwd=tmp_path)
+
+
+@pytest.mark.req("X15")
+def test_check_fits_a_mesh(tmp_path: Path, here: Here) -> None:
+    """A box that stands along y with a ball through its top: turned, joined, simplified, scaled and written."""
+    tower, ball = turgor.shapes.box((1.0, 3.0, 1.0), 8), turgor.shapes.icosphere(0.7, 3)
+    lifted = turgor.shapes.mesh(ball.vertices + np.array([0.0, 1.5, 0.0]), ball.faces)
+    turgor.shapes.write([tower, lifted], tmp_path / "toy.obj")
+    options = ["--up", "y", "--size", "0.5", "--vertices", "120", "--parts", "union", "--repair", "fit.ply"]
+    text = here.good("check", "toy.obj", *options, cwd=tmp_path)
+    for words in ("joined 2 shells into 1", "turned its y axis up", "to 0.5 m", "to 120", "fit.ply"):
+        assert words in text
+    made = trimesh.load_mesh(tmp_path / "fit.ply")
+    assert made.is_watertight
+    assert len(made.vertices) == 120
+    assert np.ptp(made.vertices, axis=0).max() == pytest.approx(0.5)
+    assert int(np.ptp(made.vertices, axis=0).argmax()) == 2
+    report = json.loads(here.good("check", "toy.obj", "--size", "2", "--json", cwd=tmp_path))
+    assert len(report["shells"]) == 2
+    assert report["fitted"] == ["scaled the longest side of its box from 3.7 to 2 m"]
 
 
 # --- messages

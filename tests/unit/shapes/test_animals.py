@@ -14,7 +14,8 @@ import turgor
 from turgor import Gas, Springs, shapes
 from turgor.errors import MeshError
 from turgor.shapes import Shape
-from turgor.shapes.topology import Edges, broken_fans, components
+from turgor.shapes.fans import broken_fans
+from turgor.shapes.topology import Edges, components
 
 TOOLS = Path(__file__).resolve().parents[3] / "tools"
 COUNTS = {"hand": (386, 768), "cat": (880, 1756)}  # Matyka & Ollila 2003: a hand of about 386 vertices and 768 faces
@@ -56,7 +57,7 @@ def test_surface_is_closed_manifold_and_outward_without_handles(name: str) -> No
     assert (edges.count == 2).all()
     one, two = edges.pairs()
     assert np.array_equal(edges.sides[one], edges.sides[two][:, ::-1])  # one winding
-    assert not len(broken_fans(len(shape.faces), edges))
+    assert not len(broken_fans(edges))
     assert np.array_equal(np.unique(shape.faces), np.arange(len(shape.vertices)))
     assert len(shape.vertices) - len(edges.ends) + len(shape.faces) == 2  # genus 0
     assert shape.volume > 0.03

@@ -14,12 +14,15 @@ import numpy as np
 
 from turgor.errors import MeshError
 from turgor.shapes import Report, Shape, check, mesh
+from turgor.shapes.fitting import Fit, fitted
 from turgor.shapes.reading import FORMATS, read
+from turgor.shapes.shell import CLOSING
 from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES, mebibytes, shown_name
 
 __all__ = ["MAX_VERTICES", "read_mesh"]
 
 MAX_VERTICES = 50_000  # of one body: about five times what still runs at an interactive rate
+MAX_FACES = 400_000  # of a mesh that is simplified: more than the upload limit holds as STL (50 bytes each)
 FACES_PER_VERTEX = 2  # of a closed surface of triangles (Euler), handles aside
 DIGITS = 7  # of a coordinate, counted from the mesh's size: what a float32 file carries
 
@@ -31,13 +34,16 @@ def read_mesh(
     max_vertices: int = MAX_VERTICES,
     *,
     size: float | None = None,
+    up: str = "z",
+    vertices: int | None = None,
+    parts: str | None = None,
     close_holes: bool = False,
-) -> tuple[Shape, Report]:
-    """The closed surface in an uploaded mesh file (its largest shell), and the mesh doctor's report.
+) -> tuple[list[Shape], Report]:
+    """The closed surfaces in an uploaded mesh file, made to fit as by `shapes.load`, and the mesh doctor's report.
 
-    Of `name` only the ending is used, so it may say what it likes. The recipe of the shape holds its arrays, so that a
-    scene with it can be saved without the file. With `size` (m) the longest side of its box is made that long and its
-    centre the origin; otherwise it stays as in the file. MeshError says why a mesh cannot be used.
+    Without `parts` it is one, the largest shell. Of `name` only the ending is used, so it may say what it likes. The
+    recipes of the shapes hold their arrays, so that a scene with them can be saved without the file. MeshError says why
+    a mesh cannot be used.
     """
     shown = shown_name(name)
     form = Path(shown).suffix.lower().lstrip(".")
@@ -48,28 +54,42 @@ def read_mesh(
         raise MeshError(
             f"{shown}: {mebibytes(len(content))} is more than the limit of {mebibytes(max_bytes)}; simplify it"
         )
-    most_faces = 2 * FACES_PER_VERTEX * max_vertices
+    fit = Fit.of(shown, size=size, up=up, vertices=vertices, parts=parts)
+    most_faces = 2 * FACES_PER_VERTEX * max_vertices if vertices is None else MAX_FACES
     if form == "glb" and _announced(shown, content) > 3 * most_faces:
         raise MeshError(
             f"{shown}: it repeats its meshes too often; save it as one mesh below {max_vertices:,} vertices"
         )
-    vertices, faces = _read(shown, form, content)
+    points, faces = _read(shown, form, content)
     if len(faces) > most_faces:
         raise MeshError(f"{shown}: {len(faces):,} triangles are more than the limit of {most_faces:,}; simplify it")
     try:
-        report = check((vertices, faces), close_holes=close_holes)
+        report = check((points, faces), close_holes=close_holes)
     except MeshError as error:
         raise MeshError(f"{shown}: {str(error).removeprefix('mesh: ')}") from None
     report.source = shown
+    _accept(report)
+    if parts is None:
+        largest = max(range(len(report.shapes)), key=lambda index: report.shapes[index].volume)
+        chosen = Report(shown, shells=[report.shells[largest]], shapes=[report.shapes[largest]])
+    else:
+        chosen = report
+    _accept(fitted(chosen, fit))
+    report.fitted = chosen.fitted
+    for shape in chosen.shapes:
+        if len(shape.vertices) > max_vertices:
+            raise MeshError(
+                f"{shown}: {len(shape.vertices):,} vertices are more than the limit of {max_vertices:,}; simplify it"
+            )
+    return [_kept(shown, shape) for shape in chosen.shapes], report
+
+
+def _accept(report: Report) -> None:
+    """MeshError if something in the mesh cannot be used."""
     if not report.ok:
         more = f" (and {len(report.problems) - 1} more)" if len(report.problems) > 1 else ""
-        raise MeshError(f"{shown}: {report.problems[0]}{more}")
-    largest = max(report.shapes, key=lambda shape: shape.volume)
-    if len(largest.vertices) > max_vertices:
-        raise MeshError(
-            f"{shown}: {len(largest.vertices):,} vertices are more than the limit of {max_vertices:,}; simplify it"
-        )
-    return _kept(shown, largest, size), report
+        sentence = report.problems[0].replace(CLOSING, 'with "Close holes"')
+        raise MeshError(f"{report.source}: {sentence}{more}")
 
 
 def _read(shown: str, form: str, content: bytes) -> tuple[Any, Any]:
@@ -108,13 +128,10 @@ def _places(part: Mapping[str, Any]) -> list[int]:
     return [place for place in found if place is not None]
 
 
-def _kept(shown: str, shape: Shape, size: float | None) -> Shape:
+def _kept(shown: str, shape: Shape) -> Shape:
     """The shape as a scene file will give it back: made from rounded arrays, so that the file stays small."""
-    low, high = shape.vertices.min(axis=0), shape.vertices.max(axis=0)
-    extent = float((high - low).max())
-    vertices = shape.vertices if size is None else (shape.vertices - (low + high) / 2.0) * (size / extent)
-    decimals = DIGITS - math.floor(math.log10(float(np.abs(vertices).max())))
+    decimals = DIGITS - math.floor(math.log10(float(np.abs(shape.vertices).max())))
     try:
-        return mesh(np.round(vertices, decimals).tolist(), shape.faces.tolist())
+        return mesh(np.round(shape.vertices, decimals).tolist(), shape.faces.tolist())
     except MeshError as error:
         raise MeshError(f"{shown}: {str(error).removeprefix('mesh: ')}") from None

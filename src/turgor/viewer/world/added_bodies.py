@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import shapes
-from turgor.errors import SceneError
+from turgor.errors import SceneError, TurgorError
 from turgor.scene.data import SoftBody, Springs
 from turgor.scene.gas import Gas
 from turgor.scene.rigid import RigidBody
 from turgor.shapes import Shape
 from turgor.viewer.world.world import World
 
-__all__ = ["FLAT", "SOLID", "add_shape", "common_size", "made"]
+__all__ = ["FLAT", "SOLID", "add_shape", "add_shapes", "common_size", "made"]
 
 FloatArray = npt.NDArray[np.float64]
 SOLID = ("ball", "box", "letter")  # what can be added in 3D
@@ -81,13 +82,27 @@ def common_size(world: World) -> float:
 
 def add_shape(world: World, shape: Shape, what: str, rigid: bool) -> str:
     """Add a body of this shape to the world; returns its name."""
+    (name,) = add_shapes(world, [shape], what, rigid)
+    return name
+
+
+def add_shapes(world: World, parts: Sequence[Shape], what: str, rigid: bool) -> list[str]:
+    """Add a body of each shape, in their places to each other; returns their names. All of them are added, or none."""
     grown = 1.0 if rigid else max(GROWN, _growth(world))
-    low, high = shape.vertices.min(axis=0), shape.vertices.max(axis=0)
+    low = np.min([part.vertices.min(axis=0) for part in parts], axis=0)
+    high = np.max([part.vertices.max(axis=0) for part in parts], axis=0)
     middle, half = (low + high) / 2.0, (high - low) / 2.0 * grown + GAP * float((high - low).max())
     at = tuple((free_place(world, half) - middle).tolist())
-    name = next(name for k in itertools.count(1) if (name := f"{what}-{k}") not in world.scene.names)
-    build = _rigid if rigid else _soft
-    return world.add(build(world, shape, what, name=name, at=at))
+    build, names = (_rigid if rigid else _soft), []
+    try:
+        for part in parts:
+            name = next(name for k in itertools.count(1) if (name := f"{what}-{k}") not in world.scene.names)
+            names.append(world.add(build(world, part, what, name=name, at=at)))
+    except TurgorError:
+        for name in names:
+            world.remove(name)
+        raise
+    return names
 
 
 def _soft(world: World, shape: Shape, what: str, **place: Any) -> SoftBody:

@@ -9,8 +9,8 @@ from turgor.scene.data import Body
 from turgor.shapes import Report, Shape
 from turgor.viewer.page.tabs.tab import Tab
 from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES
-from turgor.viewer.server.uploaded_mesh import read_mesh
-from turgor.viewer.world.added_bodies import FLAT, SOLID, add_shape, common_size, is_fine, made
+from turgor.viewer.server.uploaded_mesh import MAX_VERTICES, read_mesh
+from turgor.viewer.world.added_bodies import FLAT, SOLID, add_shape, add_shapes, common_size, is_fine, made
 from turgor.viewer.world.parameter_access import Span
 
 if TYPE_CHECKING:
@@ -23,7 +23,15 @@ HELP = (
     "**Drag** a body to pull it as on a rubber band; let go while it moves, and it is **thrown**. Drag beside the "
     "bodies to turn the view. **Click** a body to select it; **shift-click** a point to pin it, and again to free it."
 )
+UPWARDS = ("z", "y", "x", "-z", "-y", "-x")  # turgor's own first: the file as it is
+LARGEST, ALL, UNION = "the largest", "all, a body each", "joined (overlapping)"
+PARTS = {LARGEST: None, ALL: "all", UNION: "union"}
+FEWEST, VERTICES = (
+    20,
+    1000,
+)  # vertices of an uploaded body: it still looks like something; it runs at an interactive rate
 SIZES = (0.4, 1.6)  # of the size that bodies of the scene have
+TOLD = 4  # bodies of a file that are listed
 FOUND = 3  # kinds of defects that are listed
 
 
@@ -44,6 +52,14 @@ class AddTab(Tab):
             self._add = gui.add_button("Add", hint="above the middle of the scene")
         self._files = gui.add_folder("Upload a mesh")
         with self._files:
+            self._up = gui.add_dropdown("Up in the file", UPWARDS, hint="this axis of the file is turned up; often y")
+            self._vertices = gui.add_number(
+                "Vertices", VERTICES, min=FEWEST, max=MAX_VERTICES, step=1,
+                hint="a mesh with more is simplified to so many",
+            )  # fmt: skip
+            self._parts = gui.add_dropdown(
+                "Of several parts", tuple(PARTS), hint="shells that hang together by no edge"
+            )
             self._holes = gui.add_checkbox("Close holes", False, hint="else a mesh with holes is refused")
             self._upload = gui.add_upload_button(
                 "Upload .obj .stl .ply .off .glb", hint=f"up to {MAX_UPLOAD_BYTES // 1024**2} MiB; of the size above"
@@ -77,11 +93,14 @@ class AddTab(Tab):
         """Reads the mesh on a thread of viser's pool, as it may take seconds; the world runs on meanwhile."""
         file = event.target.value
         try:
-            shape, report = read_mesh(file.name, file.content, size=self._size.value, close_holes=self._holes.value)
+            shapes, report = read_mesh(
+                file.name, file.content, size=self._size.value, up=self._up.value, vertices=int(self._vertices.value),
+                parts=PARTS[self._parts.value], close_holes=self._holes.value,
+            )  # fmt: skip
         except MeshError as error:
             self._playground.do(self._refuse, str(error))
         else:
-            self._playground.do(self._add_mesh, shape, report)
+            self._playground.do(self._add_mesh, shapes, report)
 
     # the world's thread -----------------------------------------------------------------------------------------------
 
@@ -90,14 +109,14 @@ class AddTab(Tab):
         shape = made(what, self._size.value, self._letter.value, is_fine(world))
         self._selection.select(add_shape(world, shape, what, self._kind.value == RIGID))
 
-    def _add_mesh(self, shape: Shape, report: Report) -> None:
+    def _add_mesh(self, shapes: list[Shape], report: Report) -> None:
         try:
-            name = add_shape(self._playground.world, shape, "mesh", self._kind.value == RIGID)
+            names = add_shapes(self._playground.world, shapes, "mesh", self._kind.value == RIGID)
         except TurgorError as error:
             self._refuse(f"{report.source}: {error}")
             return
-        self._verdict.content = _told(report, shape, name)
-        self._selection.select(name)
+        self._verdict.content = _told(report, shapes, names)
+        self._selection.select(names[-1])
 
     def _refuse(self, sentence: str) -> None:
         self._verdict.content = f"**Not added.** {_plain(sentence)}"
@@ -146,16 +165,20 @@ class AddTab(Tab):
         self._state.content = f"{count} of its points pinned" if count else ""
 
 
-def _told(report: Report, shape: Shape, name: str) -> str:
+def _told(report: Report, shapes: list[Shape], names: list[str]) -> str:
     """The doctor's verdict in a few lines."""
     lines = [f"**{_plain(report.source)}** is fine." if report.clean else f"**{_plain(report.source)}** was repaired."]
     lines.append(f"- {report.vertices:,} vertices and {report.faces:,} faces as given")
     findings = list(report.findings.items())[:FOUND]
     lines += [f"- found: {kind.replace('_', ' ')} ({found.count:,})" for kind, found in findings]
     lines += [f"- {_plain(sentence)}" for sentence in report.repaired]
-    if len(report.shells) > 1:
+    if len(report.shells) > len(shapes):
         lines.append(f"- {len(report.shells)} separate shells: the largest was taken")
-    lines.append(f"- added as **{name}**, {len(shape.vertices):,} vertices")
+    lines += [f"- {_plain(sentence)}" for sentence in report.fitted]
+    parts = list(zip(names, shapes, strict=True))
+    lines += [f"- added as **{name}**, {len(shape.vertices):,} vertices" for name, shape in parts[:TOLD]]
+    if len(parts) > TOLD:
+        lines.append(f"- and {len(parts) - TOLD} more")
     return "\n".join(lines)
 
 
