@@ -26,10 +26,7 @@ HELP = (
 UPWARDS = ("z", "y", "x", "-z", "-y", "-x")  # turgor's own first: the file as it is
 LARGEST, ALL, UNION = "the largest", "all, a body each", "joined (overlapping)"
 PARTS = {LARGEST: None, ALL: "all", UNION: "union"}
-FEWEST, VERTICES = (
-    20,
-    1000,
-)  # vertices of an uploaded body: it still looks like something; it runs at an interactive rate
+FEWEST, VERTICES = 20, 1000  # of an uploaded body: it still looks like something; it runs at an interactive rate
 SIZES = (0.4, 1.6)  # of the size that bodies of the scene have
 TOLD = 4  # bodies of a file that are listed
 FOUND = 3  # kinds of defects that are listed
