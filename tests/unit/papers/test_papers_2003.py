@@ -93,6 +93,22 @@ def test_point_normals_push_a_closed_body():
     assert speeds[-1] == pytest.approx(net * 0.1 / 1.0, rel=0.5)  # 1 kg
 
 
+@pytest.mark.req("C7")
+def test_divided_by_the_number_of_faces_the_gas_is_half_as_strong():
+    """Both readings of footnote 3 are shown: the sum of the forces' sizes is that of the law, or about half of it."""
+    sizes = {force: volumes_2003.balance(force)[2] for force in ("vertex-normals", "vertex-normals-divided")}
+    hand = volumes_2003.bodies()["hand"]
+    around = np.bincount(hand.faces.ravel())
+    areas = np.zeros(len(hand.vertices))
+    corners = hand.vertices[hand.faces]
+    face = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    for corner in range(3):
+        np.add.at(areas, hand.faces[:, corner], face)
+    assert sizes["vertex-normals"] == pytest.approx(volumes_2003.GAUGE * areas.sum() / 3.0, rel=1e-6)
+    assert sizes["vertex-normals-divided"] == pytest.approx(volumes_2003.GAUGE * (areas / around).sum(), rel=1e-6)
+    assert volumes_2003.swelling() < 0.9
+
+
 @pytest.mark.req("C3")
 def test_stability_follows_linear_theory():
     """Where theory is the same for steps 1.5 times shorter and longer, every run has to agree with it."""
