@@ -72,7 +72,7 @@ def test_moles_and_kelvin():
 @pytest.mark.req("A3", "B1", "B4", "C7", "D3", "D5")
 @pytest.mark.parametrize(("precision", "rtol"), [("double", 1e-11), ("single", 3e-5)])
 @pytest.mark.parametrize("assembly", ["scatter", "gather"])
-@pytest.mark.parametrize("pressure_force", ["gradient", "vertex-normals"])
+@pytest.mark.parametrize("pressure_force", ["gradient", "vertex-normals", "vertex-normals-divided"])
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("name", ["circle", "star", "icosphere", "box"])
 def test_all_laws_against_the_oracle(name, scaled, pressure_force, assembly, precision, rtol):

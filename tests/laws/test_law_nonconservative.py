@@ -15,6 +15,7 @@ LAWS = {
     "ball": {"volume": "ball"},
     "ellipsoid": {"volume": "ellipsoid"},
     "normals": {"pressure_force": "vertex-normals"},
+    "divided": {"pressure_force": "vertex-normals-divided"},
     "scaled": {"pressure_scaling": True},
     "both": {"volume": "box", "pressure_scaling": True},
 }

@@ -223,15 +223,15 @@ def test_contact_points_are_those_of_the_simulation(open_page: Any, name: str) -
 
 
 @pytest.mark.req("B19")
-@pytest.mark.parametrize("dim", [2, 3])
-def test_collision_particles(open_page: Any, dim: int) -> None:
+@pytest.mark.parametrize(("dim", "method"), [(2, "particles"), (3, "particles"), (3, "particles-martin")])
+def test_collision_particles(open_page: Any, dim: int, method: str) -> None:
     page = open_page(balls(dim, gap=0.01))
     page.run(1)
     page.show("particles")
     assert page.panel.note.visible
     assert "particles" in page.panel.note.content
     assert page.node("/overlay-particles") is None
-    page.do(page.playground.world.change, "simulation.contact", "particles")
+    page.do(page.playground.world.change, "simulation.contact", method)
     page.run(1)
     assert not page.panel.note.visible
     wanted = page.playground.world.sim.collision_particles()["position"]

@@ -43,8 +43,10 @@ class Body:
     def pressure_forces(self, x):
         """Force of the gauge pressure alone (n, dim)."""
         gauge = self.gas.gauge(volume(x, self.faces))
-        law = gradient_forces if self.pressure_force == "gradient" else vertex_normal_forces
-        f = law(x, self.faces, gauge)
+        if self.pressure_force == "gradient":
+            f = gradient_forces(x, self.faces, gauge)
+        else:
+            f = vertex_normal_forces(x, self.faces, gauge, self.pressure_force == "vertex-normals-divided")
         return f * spring_count_scaling(len(x), self.edges)[:, None] if self.pressure_scaling else f
 
     def forces(self, x, v=None):

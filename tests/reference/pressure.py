@@ -1,4 +1,4 @@
-"""Three ways to hand the pressure to the vertices: exact gradient (B2), vertex normals (C7), scaled (B4)."""
+"""Ways to hand the pressure to the vertices: exact gradient (B2), vertex normals in two readings (C7), scaled (B4)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ def gradient_forces(x, faces, gauge):
     return gauge * volume_gradient(x, faces)
 
 
-def vertex_normal_forces(x, faces, gauge):
-    """C7: gauge × (sum of the areas of its faces) / dim along the mean of the unit normals of its faces."""
+def vertex_normal_forces(x, faces, gauge, divided=False):
+    """C7: gauge × (sum of the areas of its faces) / dim along the mean of the unit normals of its faces.
+
+    divided: by the number of its faces instead of dim.
+    """
     area = np.zeros(len(x))
     for s in range(x.shape[1]):
         np.add.at(area, faces[:, s], face_normals(x, faces)[1])
-    return gauge * (area / x.shape[1])[:, None] * vertex_normals(x, faces, weighted=False)
+    shares = np.bincount(np.ravel(faces), minlength=len(x)) if divided else x.shape[1]
+    return gauge * (area / shares)[:, None] * vertex_normals(x, faces, weighted=False)
 
 
 def spring_count_scaling(count, edges):

@@ -12,6 +12,7 @@ import pytest
 
 from common.requirement_marks import BEGIN, END, PAPERS, markdown, marks_of, requirements, table
 from turgor.papers.report import requirement_table
+from turgor.record.formats import ENDINGS
 
 ROOT = Path(__file__).resolve().parents[2]
 STALE = "the marks of the tests have changed: run tools/requirements"
@@ -131,6 +132,42 @@ print(json.dumps(answers))
     done = subprocess.run([sys.executable, "-c", program, lines], cwd=ROOT, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == [True] * len(whole) + [False] * len(parts)
+
+
+# what is not there yet ------------------------------------------------------------------------------------------------
+
+
+def test_a_requirement_with_open_parts_is_not_called_complete(tmp_path: Path) -> None:
+    """Tests of its other parts do not make it so: table and document say what is open."""
+    folder = suite(tmp_path)
+    page = folder / "docs" / "requirements.md"
+    page.write_text(PAGE.replace("| X1 | third |", "| X1 | third, fourth; **open: fourth** |"))
+    data = table(folder)
+    row = next(row for row in data["requirements"] if row["id"] == "X1")
+    assert row["text"] == "third, fourth"
+    assert row["open"] == "fourth"
+    assert row["tests"] == ["test_suite.py::test_two"]
+    assert "| X1 | in part; open: fourth |" in markdown(data).splitlines()
+    assert not any("open" in other for other in data["requirements"] if other is not row)
+
+
+EXPORTS = {"glTF": (".gltf", ".glb"), "USD": (".usd", ".usda", ".usdc"), "mesh sequences": (".obj", ".ply", ".stl")}
+
+
+@pytest.mark.req("X9")
+def test_exports_that_cannot_be_written_are_told_to_be_open() -> None:
+    """X9 names formats; those that no ending of a path leads to are open, in the document and in the report."""
+    missing = [name for name, endings in EXPORTS.items() if not set(endings) & set(ENDINGS)]
+    told = ", ".join(missing)
+    documented = next(row for row in table()["requirements"] if row["id"] == "X9")
+    shipped = next(row for row in requirement_table.load()["requirements"] if row["id"] == "X9")
+    for row in (documented, shipped):
+        assert row.get("open", "") == told
+        assert all(name in row["text"] for name in missing)
+    page = "".join(block.html() for block in requirement_table.blocks())
+    cells = page[page.index('id="req-X9"') :].partition("</tr>")[0]
+    assert ("in part; open:" in cells) == bool(missing)
+    assert told in cells
 
 
 MARKS = {

@@ -31,9 +31,11 @@ def momentum(sim, names):
 
 @pytest.mark.req("B10", "B14")
 @pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("dim", [2, 3])
-def test_two_balls_bounce_off_each_other_and_keep_their_momentum(dim, precision):
-    sim = turgor.Simulation(head_on(dim), contact="particles", precision=precision)
+@pytest.mark.parametrize(
+    ("dim", "contact"), [(2, "particles"), (3, "particles"), (2, "particles-martin"), (3, "particles-martin")]
+)
+def test_two_balls_bounce_off_each_other_and_keep_their_momentum(dim, contact, precision):
+    sim = turgor.Simulation(head_on(dim), contact=contact, precision=precision)
     names = ["left", "right"]
     before, size = momentum(sim, names)
     closest = 10.0
@@ -109,9 +111,10 @@ def test_three_balls_that_fall_on_each_other_do_not_stay_inside_each_other():
 
 
 @pytest.mark.req("B10")
-def test_a_saved_state_goes_on_bit_for_bit(tmp_path):
+@pytest.mark.parametrize("contact", ["particles", "particles-martin"])
+def test_a_saved_state_goes_on_bit_for_bit(tmp_path, contact):
     """Where the particles rest is part of the state."""
-    sim = turgor.Simulation(head_on(3), contact="particles", precision="double")
+    sim = turgor.Simulation(head_on(3), contact=contact, precision="double")
     for _ in range(12):
         sim.step()
     sim.save(tmp_path / "state.npz")

@@ -70,8 +70,9 @@ class Stage:
         return self.model.mass.numpy().astype(float)
 
     def respond(self, times=1):
-        """The method, and the movement it leaves, as often as asked; nothing else acts."""
+        """The method, and the movement it leaves, in as many frames of one substep as asked; nothing else acts."""
         for _ in range(times):
+            self.contacts.begin_frame()
             self.plan(self.v)
             self.contacts.find()
             self.put(self.x + self.move)

@@ -23,11 +23,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PAPERS = "ABCD"  # letters of the ids that the papers ask for; each of these ids needs a passing test
 BEGIN, END = "<!-- tests: begin (written by tools/requirements) -->", "<!-- tests: end -->"
 PROPERTY = "requirements"  # under this name the ids travel with a test's report
+OPEN = re.compile(r"; \*\*open: (.+?)\*\*")  # at the end of a requirement: which of its parts are not there yet
 KINDS = ("passed", "skipped", "failed")  # of outcomes; a later one outweighs an earlier one
 
 
 def requirements(root: Path = ROOT) -> dict[str, str]:
-    """id -> text, from the tables of docs/requirements.md."""
+    """id -> text, from the tables of docs/requirements.md, with what is said of open parts."""
     text = (root / "docs" / "requirements.md").read_text(encoding="utf-8").partition(BEGIN)[0]
     return dict(re.findall(r"^\| ([A-Z]\d+) \| (.+) \|$", text, re.MULTILINE))
 
@@ -145,12 +146,16 @@ class Judge:
 
 
 def table(root: Path = ROOT) -> dict[str, Any]:
-    """sections (letter -> title) and requirements (id, text, names of the tests that are marked with it)."""
+    """sections (letter -> title) and requirements (id, text, names of the tests that are marked with it).
+
+    One whose text says so has `open`, the parts that are not there yet: its tests show the others.
+    """
     marks = marks_of(root / "tests")
-    rows = [
-        {"id": name, "text": text, "tests": [test for test, ids in marks.items() if name in ids]}
-        for name, text in requirements(root).items()
-    ]
+    rows = []
+    for name, text in requirements(root).items():
+        tests = [test for test, ids in marks.items() if name in ids]
+        still = {"open": found[1]} if (found := OPEN.search(text)) else {}
+        rows.append({"id": name, "text": OPEN.sub("", text), **still, "tests": tests})
     return {"sections": sections(root), "requirements": rows}
 
 
@@ -158,5 +163,6 @@ def markdown(data: dict[str, Any]) -> str:
     """The table of docs/requirements.md, with its markers."""
     lines = [BEGIN, "| id | test |", "|---|---|"]
     for row in data["requirements"]:
+        lines += [f"| {row['id']} | in part; open: {row['open']} |"] if "open" in row else []
         lines += [f"| {row['id']} | {test} |" for test in [f"`{name}`" for name in row["tests"]] or ["none"]]
     return "\n".join([*lines, END])

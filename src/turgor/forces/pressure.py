@@ -94,7 +94,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """The papers' alternatives to the exact gradient, vertex by vertex.
 
         averaged (C7; Matyka & Ollila 2003, footnote 3): the force is parallel to the mean of the unit normals of the
-        faces around the vertex. factor (B4; Martin 2009, 3.1.2): springs at the vertex / average springs per vertex.
+        faces around the vertex. factor (B4; Martin 2009, 3.1.2): springs at the vertex / average springs per vertex;
+        and where the footnote's "divide by the number of faces" is taken to the letter, dim / faces at the vertex.
         """
         i = wp.tid()
         exact = area[i]

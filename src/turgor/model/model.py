@@ -274,17 +274,21 @@ class Model:
         self.energy_scale = self.repeated(np.full(len(soft), scale), self.numbers.real)  # J
 
     def _pressure_options(self) -> None:
-        """Per vertex: C7's averaged normals, B4's factor (springs at the vertex / average springs per vertex)."""
+        """Per vertex: C7's averaged normals; the factor of B4 (springs at the vertex / average springs per vertex), and
+        of C7's other reading (a face's corners / faces at the vertex)."""
         soft = [body if isinstance(body, SoftBody) else None for body in self.bodies]
         self.pressure_reshaped = any(b and (b.pressure_scaling or b.pressure_force != "gradient") for b in soft)
         if not self.pressure_reshaped:
             return
-        averaged = [int(b is not None and b.pressure_force == "vertex-normals") for b in soft]
+        averaged = [int(b is not None and b.pressure_force != "gradient") for b in soft]
         factors = []
         for body, part in zip(soft, self.parts, strict=True):
             degree = np.bincount(part.springs.ravel(), minlength=len(part.order)).astype(float)
             scaled = body is not None and body.pressure_scaling
             factors.append(degree / degree.mean() if scaled else np.ones(len(part.order)))
+            if body is not None and body.pressure_force == "vertex-normals-divided":
+                around = np.bincount(np.ravel(part.faces), minlength=len(part.order))
+                factors[-1] = factors[-1] * self.numbers.dim / np.maximum(around, 1)
         rows = self.faces_host.ravel()
         owners = np.repeat(np.arange(len(self.faces_host), dtype=np.int32), self.numbers.dim)
         starts, members = topology.compressed_rows(rows, owners, self.vertices)

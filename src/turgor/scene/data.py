@@ -57,7 +57,7 @@ __all__ = [
 ]
 
 VolumeMethod = Literal["exact", "box", "ball", "ellipsoid", "monte-carlo", "subdivision"]
-PressureForce = Literal["gradient", "vertex-normals"]
+PressureForce = Literal["gradient", "vertex-normals", "vertex-normals-divided"]
 MassDistribution = Literal["uniform", "area"]
 VOLUMES: tuple[str, ...] = get_args(VolumeMethod)
 PRESSURE_FORCES: tuple[str, ...] = get_args(PressureForce)
@@ -296,7 +296,9 @@ class SoftBody(Body):
     samples: Annotated[int | None, "", '"monte-carlo": points (512 if None); "subdivision": columns per axis (16)'] = (
         None
     )
-    pressure_force: Annotated[str, "", 'exact volume "gradient", or averaged "vertex-normals"'] = "gradient"
+    pressure_force: Annotated[
+        str, "", 'exact volume "gradient"; averaged "vertex-normals", or these "-divided" by the faces at a vertex'
+    ] = "gradient"
     pressure_scaling: Annotated[bool, "", "scale by the vertex's share of springs, for uneven meshes"] = False
     mass_distribution: Annotated[str, "", 'over the vertices: "uniform", or by the "area" around each'] = "uniform"
     settled: Annotated[bool, "", "start in the equilibrium of springs and gas, without a jump"] = False

@@ -12,6 +12,7 @@ from turgor import bench
 from turgor.bench import growth
 from turgor.bench.measure import ball_scene, million_vertex_substeps
 from turgor.errors import SceneError
+from turgor.simulation.simulation import Simulation
 
 
 def test_no_host_work_inside_a_frame():
@@ -35,6 +36,21 @@ def test_pressure_force_against_vertices():
     assert [row["vertices"] for row in result["rows"]] == [160, 8000]
     assert all(row["ms"] > 0.0 for row in result["rows"])
     assert result["ms_at_8000"] == result["rows"][1]["ms"]
+    assert [row["ns_per_vertex"] for row in result["rows"]] == pytest.approx(
+        [1e6 * row["ms"] / row["vertices"] for row in result["rows"]]
+    )
+    assert result["stages"] == "faces + gas"
+    assert "paper_2003" not in result  # its plot has an axis, and no number
+
+
+@pytest.mark.req("C6")
+@pytest.mark.parametrize(("assembly", "stages"), [("scatter", ("faces", "gas")), ("gather", ("gather", "gas"))])
+def test_the_pressure_force_that_is_timed_is_the_one_a_simulation_uses(assembly, stages):
+    """A GPU gathers: that pass is timed, not the scatter of the CPU. Here the same pass runs on the CPU."""
+    sim = Simulation(ball_scene(2), assembly=assembly)
+    assert sim.engine.forces.gathers == (assembly == "gather")
+    assert growth.pressure_stages(sim) == stages
+    assert growth.pressure_seconds(sim) > 0.0
 
 
 def test_many_worlds_count_all_vertices():

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from turgor.papers.matyka2003 import items, scenes, stability
+from turgor.papers.matyka2003 import hand, items, scenes, stability, ways
 from turgor.papers.matyka2003 import volumes as volumes_2003
+from turgor.papers.report.blocks import Compared, Table
 
 
 def test_keys_are_unique():
@@ -93,6 +94,22 @@ def test_point_normals_push_a_closed_body():
     assert speeds[-1] == pytest.approx(net * 0.1 / 1.0, rel=0.5)  # 1 kg
 
 
+@pytest.mark.req("C7")
+def test_divided_by_the_number_of_faces_the_gas_is_half_as_strong():
+    """Both readings of footnote 3 are shown: the sum of the forces' sizes is that of the law, or about half of it."""
+    sizes = {force: volumes_2003.balance(force)[2] for force in ("vertex-normals", "vertex-normals-divided")}
+    hand = volumes_2003.bodies()["hand"]
+    around = np.bincount(hand.faces.ravel())
+    areas = np.zeros(len(hand.vertices))
+    corners = hand.vertices[hand.faces]
+    face = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    for corner in range(3):
+        np.add.at(areas, hand.faces[:, corner], face)
+    assert sizes["vertex-normals"] == pytest.approx(volumes_2003.GAUGE * areas.sum() / 3.0, rel=1e-6)
+    assert sizes["vertex-normals-divided"] == pytest.approx(volumes_2003.GAUGE * (areas / around).sum(), rel=1e-6)
+    assert volumes_2003.swelling() < 0.9
+
+
 @pytest.mark.req("C3")
 def test_stability_follows_linear_theory():
     """Where theory is the same for steps 1.5 times shorter and longer, every run has to agree with it."""
@@ -125,9 +142,51 @@ def test_pressure_time_grows_in_proportion():
     times = items.pressure_times([(20, 50), (80, 100)])["cpu"]
     assert sorted(times) == [1000, 8000]
     assert 2.0 < times[8000] / times[1000] < 40.0  # 8; the machine may be busy
-    slope, each = items.fitted({1000: 0.01, 2000: 0.02, 8000: 0.08})
-    assert slope == pytest.approx(1.0)
-    assert each == pytest.approx(10.0)
+    assert items.slope({1000: 0.01, 2000: 0.02, 8000: 0.08}) == pytest.approx(1.0)
+    assert items.per_vertex({1000: 0.01, 8000: 0.16}) == pytest.approx({1000: 10.0, 8000: 20.0})
+
+
+@pytest.mark.req("C6")
+def test_figure_6_claims_nothing_of_the_paper_but_its_axes():
+    """The text at hand has the ends of the axes (8,000 and 6) and no value; ns per vertex are shown for all sizes."""
+    blocks = items.figure_6(True)
+    page = "".join(block.html() for block in blocks)
+    assert "times as fast" not in page
+    assert "about 5" not in page
+    (table,) = [block for block in blocks if isinstance(block, Table)]
+    assert table.header == ["vertices", "cpu, ms", "cpu, ns per vertex"] or "cuda:0, ms" in table.header
+    for row in table.rows:
+        assert row[2] == pytest.approx(1e6 * row[1] / row[0])
+    (compared,) = [block for block in blocks if isinstance(block, Compared)]
+    assert compared.rows[0][1] == "on an axis to 6"
+
+
+@pytest.mark.req("C3", "C4", "C5")
+def test_scenes_run_with_the_papers_solver_and_contact_beside_ours():
+    """Midpoint and bounding objects are shown as what they are, and at rest solvers agree."""
+    found, table = ways.beside(
+        lambda: scenes.gallery.load("hand-and-ball"), 0.1, ["moved", "volume", "speed"], hand.Hit
+    )
+    assert [(run.solver, run.contact) for run in found] == [
+        ("symplectic", "features"), ("midpoint", "features"), ("symplectic", "bounding"), ("midpoint", "bounding"),
+    ]  # fmt: skip
+    assert all(run.fps > 0.0 for run in found)
+    assert len(table.rows) == 4
+    sags = [ways.ran(scenes.hanging_scene([40.0]), solver, "none", 6.0, scenes.Sags()).found for solver in ways.SOLVERS]
+    assert sags[0] == pytest.approx(sags[1], rel=1e-3)
+    falls = [ways.ran(scenes.paper_ball(), solver, "none", 1.2, scenes.Bounce()).found for solver in ways.SOLVERS]
+    assert falls[0] == pytest.approx(falls[1], rel=0.01)
+
+
+def test_the_stopwatch_counts_processor_time(monkeypatch):
+    """The median of the seconds of work between two looks; what a look takes does not count, nor does waiting."""
+    worked = iter([0.0, 1.0, 1.01, 3.0, 3.02, 5.0, 5.5, 6.0])  # before and after each of four looks
+    monkeypatch.setattr("time.process_time", lambda: next(worked))
+    monkeypatch.setattr("time.perf_counter", lambda: pytest.fail("the wall clock was read"))
+    watch = ways.Stopwatch()
+    for _ in range(4):
+        watch(None)
+    assert watch.fps == pytest.approx(1.0 / 0.02)
 
 
 def test_a_smooth_floor_turns_only_the_normal_part():

@@ -12,6 +12,7 @@ from support import penetration as independent
 from turgor.diagnose import penetration
 from turgor.papers.martin2009 import benchmarks, contact, formulas, friction, pressure
 from turgor.papers.martin2009 import particles as particles_2009
+from turgor.papers.report.blocks import Table
 from turgor.record.camera import camera_place, on_screen, scene_points
 from turgor.record.look import Look
 from turgor.record.render import Painter
@@ -46,17 +47,34 @@ def test_frames_count_as_apart_until_bodies_touch():
 # --- section 5.2
 
 
+@pytest.mark.req("B10", "B11")
+def test_the_papers_skin_is_a_sixth_of_the_radius():
+    """0.5 units where a ball begins with a radius of 3, on all bodies of a scene; turgor's own is 5 % of an edge."""
+    for name, skin in (("two-spheres", 0.5 / 6.0), ("three-spheres", 0.45 / 6.0), ("torus-and-cubes", 0.28 / 6.0)):
+        scene = benchmarks.with_skin(benchmarks.paper_scene(name))
+        assert [body.skin for body in scene.soft_bodies] == pytest.approx([skin] * len(scene.soft_bodies))
+        assert all(body.skin is None for body in benchmarks.paper_scene(name).soft_bodies)
+
+
 @pytest.mark.req("B10", "B14")
-def test_features_keep_bodies_apart_where_particles_miss_contacts():
-    arguments = ("two-spheres", True, ())
-    features, particles = (contact.compare(*arguments, method, 0.8, 6) for method in contact.METHODS)
-    assert features.times == particles.times
-    assert max(features.depths) == 0.0
-    assert (features.inside, features.pierced, features.overlapping, features.missed) == (0, 0, 0, 0)
-    assert max(particles.depths) > 0.05
-    assert particles.pierced > 0
-    assert 0 < particles.alone <= particles.inside
-    assert particles.missed <= particles.overlapping
+@pytest.mark.parametrize("name", ["two-spheres", "three-spheres", "sphere-in-torus"])
+@pytest.mark.parametrize("way", [contact.FEATURES, contact.SKIN])
+def test_bodies_stay_apart_with_features_and_with_particles_in_the_papers_skin(name, way):
+    found = contact.compare(name, True, (), way, 0.8, 6)
+    assert max(found.depths) == 0.0
+    assert (found.inside, found.pierced, found.overlapping, found.missed) == (0, 0, 0, 0)
+    assert found.contacts > 0.0  # they do touch
+    assert found.gap > 0.0
+
+
+@pytest.mark.req("B10")
+def test_the_report_shows_the_papers_skin_and_ours():
+    """What is called the paper's has its skin, and its number of particles where it says so."""
+    assert contact.WAYS[contact.PAPER] == ("particles-martin", True)
+    assert contact.WAYS[contact.SKIN] == ("particles", True)
+    assert contact.WAYS[contact.THIN] == ("particles", False)
+    (table,) = [block for block in contact.blocks(True) if isinstance(block, Table)]
+    assert {row[2] for row in table.rows} == set(contact.WAYS)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -116,9 +134,10 @@ def test_what_is_behind_a_surface_is_hidden():
 
 @pytest.mark.req("B10", "B19")
 def test_particles_gather_near_the_other_body():
-    shot = particles_2009.shoot("two-spheres", (), True, True, 0.42)
-    assert len(shot.places) >= 2 * 58 / 8
-    assert shot.near > 0.5 * len(shot.places)
+    for way, number in (("as in the paper", 8), ("at least 16 on a body", 16)):
+        shot = particles_2009.shoot("two-spheres", (), True, way, 0.42)
+        assert len(shot.places) == 2 * number
+        assert shot.near > 0.5 * len(shot.places)
 
 
 # --- section 6.4

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from support.scene_files import CATALOGUE, SAMPLE
 from turgor import shapes
 from turgor.errors import MeshError, SceneError
-from turgor.scene import Gas, Scene, Settings, Springs, VelocityDamping
+from turgor.scene import PRESSURE_FORCES, Gas, Scene, Settings, Springs, VelocityDamping
 from turgor.scene.settings import CONTACTS, PRECISIONS, SOLVERS
 
 BALL = shapes.icosphere(radius=0.5, subdivisions=1)
@@ -107,9 +107,7 @@ def soft_body_options(draw: st.DrawFn, dim: int) -> dict[str, Any]:
     options |= draw(st.sampled_from([{}, {"volume": "box"}, {"volume": "monte-carlo", "samples": 77}]))
     if draw(st.booleans()):
         options["gas"] = draw(gases())
-        options |= draw(
-            some(pressure_force=st.sampled_from(["gradient", "vertex-normals"]), pressure_scaling=st.booleans())
-        )
+        options |= draw(some(pressure_force=st.sampled_from(PRESSURE_FORCES), pressure_scaling=st.booleans()))
         if options["gas"].inflate == 0.0:
             options["settled"] = draw(st.booleans())
     return options

@@ -52,7 +52,7 @@ class Memory:
 # running ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("C1", "D1")
+@pytest.mark.req("D1")
 @pytest.mark.parametrize("dim", [2, 3])
 def test_run_is_step_by_step(dim):
     """run = step x frames; sinks get the first state and every frame; progress counts them."""
@@ -160,7 +160,7 @@ def test_empty_scene_runs(tmp_path):
     assert turgor.Simulation.load(tmp_path / "empty.npz").state_hash() == sim.state_hash()
 
 
-@pytest.mark.req("C1", "X6")
+@pytest.mark.req("X6")
 @pytest.mark.parametrize("solver", ["symplectic", "rk4"])
 @pytest.mark.parametrize("substeps", ["auto", 12])
 def test_no_host_work_inside_a_frame(monkeypatch, solver, substeps):

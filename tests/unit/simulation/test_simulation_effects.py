@@ -183,19 +183,37 @@ def test_pressure_scaling_weighs_by_springs_per_vertex():
 
 
 @pytest.mark.req("C7")
-def test_vertex_normals_are_means_of_face_normals():
-    """Force = gauge * (a third of the area around the vertex) along the mean of the faces' unit normals."""
+@pytest.mark.parametrize("divided", [False, True])
+def test_vertex_normals_are_means_of_face_normals(divided):
+    """Force = gauge * (the area around the vertex / 3, or / the number of its faces) along the faces' mean normal."""
     shape = shapes.box(size=(1.0, 0.7, 0.4), subdivisions=2)
-    found = pressure_forces(shape=shape, pressure_force="vertex-normals")
+    found = pressure_forces(shape=shape, pressure_force="vertex-normals-divided" if divided else "vertex-normals")
     a, b, c = (shape.vertices[shape.faces[:, i]] for i in range(3))
     vectors = np.cross(b - a, c - a)
     areas = np.linalg.norm(vectors, axis=1)
     normals, size = np.zeros_like(shape.vertices), np.zeros(len(shape.vertices))
+    around = np.bincount(shape.faces.ravel())
+    assert len(set(around.tolist())) > 1
     for corner in range(3):
         np.add.at(normals, shape.faces[:, corner], vectors / areas[:, None])
-        np.add.at(size, shape.faces[:, corner], areas / 2 / 3)
+        np.add.at(size, shape.faces[:, corner], areas / 2)
     normals /= np.linalg.norm(normals, axis=1)[:, None]
+    size = size / (around if divided else 3)
     np.testing.assert_allclose(found, 200.0 * size[:, None] * normals, atol=1e-9)
+
+
+@pytest.mark.req("C7")
+def test_divided_by_the_number_of_faces_the_pressure_is_half():
+    """Six faces around a point and three corners of a face: the law divides by three. In a plane both are two."""
+    ball = shapes.icosphere(radius=0.5, subdivisions=3)
+    whole, divided = (
+        np.linalg.norm(pressure_forces(shape=ball, pressure_force=force), axis=1)
+        for force in ("vertex-normals", "vertex-normals-divided")
+    )
+    six = np.bincount(ball.faces.ravel()) == 6
+    assert six.mean() > 0.95
+    np.testing.assert_allclose(divided[six], 0.5 * whole[six], rtol=1e-9)
+    assert divided.sum() == pytest.approx(0.5 * whole.sum(), rel=0.01)
 
 
 @pytest.mark.req("C8", "X3")

@@ -17,7 +17,7 @@ import warp as wp
 
 from turgor.kernel.numbers import Numbers, at
 
-__all__ = ["BLOCK", "ROUNDS", "STILL", "kernels"]
+__all__ = ["BLOCK", "kernels"]
 
 ROUNDS = 10
 STILL = 4  # a pair continues while at least this many particles move

@@ -24,15 +24,15 @@ SHARE = 8  # vertices per particle
 LEAST_PARTICLES = 16  # of a body in a pair: an eighth of a small body's vertices covers nothing
 
 
-def particle_count(vertices: int, features: int) -> int:
+def particle_count(vertices: int, features: int, least: int = LEAST_PARTICLES) -> int:
     """Particles of a body in each of its pairs; no two may share a feature."""
-    return min(max(-(-vertices // SHARE), LEAST_PARTICLES), features)
+    return min(max(-(-vertices // SHARE), least), features)
 
 
 class ParticleFeatures:
     """Features of all soft bodies with their neighbours, and the particles of each pair of bodies at the start."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, least: int = LEAST_PARTICLES) -> None:
         self.bodies = len(model.parts)
         corners, neighbours, counts = [], [], []
         first = 0
@@ -48,7 +48,7 @@ class ParticleFeatures:
         self.neighbours = links[:, 1]
         self.neighbour_start = np.searchsorted(links[:, 0], np.arange(first + 1)).astype(np.int32)
         self.feature_start = np.cumsum([0, *counts]).astype(np.int32)
-        self._pairs([particle_count(len(part.order), n) for part, n in zip(model.parts, counts, strict=True)])
+        self._pairs([particle_count(len(part.order), n, least) for part, n in zip(model.parts, counts, strict=True)])
 
     def _pairs(self, counts: list[int]) -> None:
         pairs = list(combinations(range(self.bodies), 2))

@@ -24,12 +24,13 @@ ITEMS: tuple[Item, ...] = (
     ),
     Item(
         "2009-collision", "2009", "Section 6.5", "Collisions, with the collision particles drawn",
-        "turgor run spheres-torus-cubes --contact particles -o particles.mp4",
+        "turgor run spheres-torus-cubes --contact particles-martin -o particles.mp4 "
+        + " ".join(f"--set {name}.skin=0.06" for name in ("torus", "first", "second", "third")),
         particles.blocks, ("B10", "B12", "B17", "B19"),
     ),
     Item(
         "2009-methods", "2009", "Section 5.2", "Particles against features: missed contacts, penetration, time",
-        "turgor run two-spheres --contact particles -o missed.mp4",
+        "turgor run two-spheres --contact particles-martin --set lower.skin=0.083 --set upper.skin=0.083 -o martin.mp4",
         contact.blocks, ("B9", "B10", "B11", "B14", "B15"),
     ),
     Item(

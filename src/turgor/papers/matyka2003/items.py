@@ -10,15 +10,15 @@ import numpy.typing as npt
 
 from turgor.bench import growth
 from turgor.papers.drawing.plot import Curve, chart
-from turgor.papers.matyka2003 import scenes, stability, volumes
+from turgor.papers.matyka2003 import hand, scenes, stability, volumes
 from turgor.papers.report.blocks import Block, Compared, Svg, Table, Text
 from turgor.papers.report.item import Item
 from turgor.simulation.simulation import Simulation
 
-__all__ = ["ITEMS", "fitted", "pressure_times", "two_gases"]
+__all__ = ["ITEMS", "per_vertex", "pressure_times", "slope", "two_gases"]
 
 FloatArray = npt.NDArray[np.float64]
-PAPER_MS, PAPER_VERTICES = 5.0, 8000  # read off figure 6, at its right end: about
+PAPER_MS, PAPER_VERTICES = 6.0, 8000  # ends of the axes of figure 6
 SIZES = growth.SIZES
 
 
@@ -37,11 +37,15 @@ def pressure_times(sizes: Sequence[tuple[int, int]], repeats: int = 1) -> dict[s
     return found
 
 
-def fitted(times: dict[int, float], least: int = 0) -> tuple[float, float]:
-    """Slope of log time over log vertices, and ns per vertex (the median) of those with `least` vertices or more."""
+def slope(times: dict[int, float], least: int = 0) -> float:
+    """Slope of log time over log vertices of those with `least` vertices or more."""
     chosen = sorted(count for count in times if count >= least)
-    slope = np.polyfit(np.log(chosen), np.log([times[count] for count in chosen]), 1)[0]
-    return float(slope), float(np.median([1e6 * times[count] / count for count in chosen]))
+    return float(np.polyfit(np.log(chosen), np.log([times[count] for count in chosen]), 1)[0])
+
+
+def per_vertex(times: dict[int, float]) -> dict[int, float]:
+    """Vertices -> ns per vertex."""
+    return {count: 1e6 * ms / count for count, ms in times.items()}
 
 
 def figure_6(quick: bool) -> list[Block]:
@@ -52,40 +56,43 @@ def figure_6(quick: bool) -> list[Block]:
         for device, times in pressure_times([*small[-1:], *SIZES[len(small) :]]).items():
             found[device] = times | found[device]
     sizes = sorted(next(iter(found.values())))
-    line = [10.0, 8000.0] if quick else [10.0, 1e6]
     curves = [
         Curve(f"turgor, {device}", sizes, [times[n] for n in sizes], marks=True) for device, times in found.items()
     ]
     paper = Curve(
-        "2003: its trend (dashed: about 5 ms at 8,000)",
-        line,
-        [PAPER_MS * n / PAPER_VERTICES for n in line],
+        "2003: where its axes end (8,000 vertices, 6 ms)",
+        [float(sizes[0]), float(PAPER_VERTICES), float(PAPER_VERTICES)],
+        [PAPER_MS, PAPER_MS, min(times[sizes[0]] for times in found.values())],
         dashed=True,
     )
-    rows = [
-        [n, PAPER_MS * n / PAPER_VERTICES if n <= PAPER_VERTICES else None, *(t[n] for t in found.values())]
-        for n in sizes
-    ]
-    fits = {device: fitted(times, 1000) for device, times in found.items()}
+    each = {device: per_vertex(times) for device, times in found.items()}
+    rows = [[n, *(cell for device in found for cell in (found[device][n], each[device][n]))] for n in sizes]
+    header = ["vertices", *(cell for device in found for cell in (f"{device}, ms", f"{device}, ns per vertex"))]
     cpu = found["cpu"][PAPER_VERTICES]
     return [
         Text(
             "Time of the pressure force (volume, pressure, force on each point) against vertices. The paper's plot "
-            "(Athlon XP, 1.8 GHz) goes to 8,000 vertices and about 5 ms, on a straight line."
+            "(Athlon XP, 1.8 GHz) is a straight line on axes to 8,000 vertices and 6 ms; its numbers are not in the "
+            "text, so there is no ratio to give."
         ),
         Svg(chart([*curves, paper], "vertices", "ms", log_x=True, log_y=True)),
-        Compared([(f"ms for the pressure force on {PAPER_VERTICES:,} vertices", "about 5", cpu)]),
-        Table(["vertices", "2003, off its trend line, ms", *(f"{device}, ms" for device in found)], rows),
+        Compared([(f"ms for the pressure force on {PAPER_VERTICES:,} vertices", "on an axis to 6", cpu)]),
+        Table(
+            header, rows,
+            "One CPU thread. A GPU adds springs and faces in one pass over the vertices, which is what is timed "
+            "there: the springs are in it. Per vertex small bodies cost more, as each launch has its own cost.",
+        ),
         Text(
             "; ".join(
-                f"On {device} time grows with vertices to the power {slope:.2f} from 1,000 on, {each:.3g} ns per vertex"
-                for device, (slope, each) in fits.items()
+                f"On {device} time grows with vertices to the power {slope(times, 1000):.2f} from 1,000 on, and a "
+                f"vertex takes {min(each[device].values()):.3g} to {max(each[device].values()):.3g} ns over all sizes"
+                for device, times in found.items()
             )
-            + f". At 8,000 vertices one CPU thread takes {cpu:.3g} ms: {PAPER_MS / cpu:.0f} times as fast as in 2003."
+            + f". At 8,000 vertices one CPU thread takes {cpu:.3g} ms."
             + ("" if len(found) > 1 else " No GPU was found on this machine."),
             "measured",
         ),
-    ]
+    ]  # fmt: skip
 
 
 # fixed and free pressure ----------------------------------------------------------------------------------------------
@@ -188,6 +195,6 @@ ITEMS: tuple[Item, ...] = (
     ),
     Item(
         "2003-figure-8", "2003", "Figure 8", "A hand is hit by a ball", "turgor run hand-and-ball -o hand.mp4",
-        scenes.hand, ("C5",),
+        hand.hand, ("C4", "C5"),
     ),
 )  # fmt: skip

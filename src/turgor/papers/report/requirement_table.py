@@ -16,7 +16,7 @@ __all__ = ["blocks", "load"]
 
 
 def load() -> dict[str, Any]:
-    """sections (letter -> title) and requirements (id, text, names of tests)."""
+    """sections (letter -> title) and requirements (id, text, names of tests; `open`: parts that are not there yet)."""
     text = (resources.files("turgor.papers") / "data" / "requirements.json").read_text(encoding="utf-8")
     data: dict[str, Any] = json.loads(text)
     return data
@@ -63,6 +63,8 @@ class _Table:
         lines = "".join(f"<li><code>{html.escape(test)}</code></li>" for test in tests)
         names = f"{len(tests)} test{'s' if len(tests) > 1 else ''}"
         cell = f"<details><summary>{names}</summary><ul>{lines}</ul></details>" if tests else "none"
+        if row.get("open"):
+            cell = f"in part; open: {html.escape(row['open'])}{cell}"
         return (
             f'<tr id="req-{name}"><th scope="row">{name}</th><td>{html.escape(row["text"])}</td>'
             f"<td>{cell}</td><td>{links}</td></tr>"
