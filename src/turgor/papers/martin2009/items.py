@@ -18,8 +18,8 @@ ITEMS: tuple[Item, ...] = (
     ),
     Item(
         "2009-pressure", "2009", "Section 6.4", "Much gas, stiff springs; little gas, weak springs",
-        f'turgor run hanging-ball -o limp.mp4 --set ball.pins=[] --set "ball.shape={COARSE % 3}" --set ball.at=[0,0,7]'
-        ' --set ball.mass=11.6 --set "ball.gas={moles=1}" --set ball.springs.stiffness=10',
+        f'turgor run hanging-ball -o limp.mp4 --set ball.pins=[] --set "ball.shape={COARSE % 3}" --set ball.at=[0,0,4]'
+        ' --set ball.mass=0.7 --set "ball.gas={nRT=5}" --set ball.springs.stiffness=10',
         pressure.pressure_blocks, ("B1", "B2", "B3"),
     ),
     Item(

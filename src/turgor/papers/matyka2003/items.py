@@ -153,7 +153,7 @@ ITEMS: tuple[Item, ...] = (
     Item(
         "2003-figures-2-4", "2003", "Figures 2 to 4", "From cloth in the wind to a closed body",
         "turgor run flag --set flag.pins=edges --set flag.at=[0,0,0.75] --set flag.rotation=[0,0,0] "
-        "--set gravity=[0,0,0] --set wind=[0,1,0] --look view=[-16,12] -o cloth.mp4",
+        "--set gravity=[0,0,0] --set wind=[0,-1,0] --look view=[-146,14] -o cloth.mp4",
         scenes.cloth, ("C5", "D2", "D3"),
     ),
     Item(
