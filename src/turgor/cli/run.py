@@ -32,7 +32,9 @@ def run(
         typer.Option(metavar="X|auto", help="Share of energy that a solver may add or take in a minute, as 0.01."),
     ] = None,
     precision: Annotated[str | None, typer.Option(help="single or double. Default: the scene's.")] = None,
-    contact: Annotated[str | None, typer.Option(help="features, particles, bounding or none.")] = None,
+    contact: Annotated[
+        str | None, typer.Option(help="features, particles, particles-adaptive, bounding or none.")
+    ] = None,
     worlds: Annotated[int, typer.Option(help="Copies of the scene that run at once; the first is recorded.")] = 1,
     changes: Annotated[
         list[str] | None,

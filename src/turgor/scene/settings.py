@@ -13,7 +13,7 @@ __all__ = ["CONTACTS", "PRECISIONS", "SOLVERS", "Contact", "Precision", "Setting
 
 # Editors complete these; parameters also take any `str`, so that a script may pass a name in a variable.
 Solver = Literal["euler", "symplectic", "midpoint", "heun", "rk4", "rk4-martin"]
-Contact = Literal["features", "particles", "bounding", "none"]
+Contact = Literal["features", "particles", "particles-adaptive", "bounding", "none"]
 Precision = Literal["single", "double"]
 SOLVERS: tuple[str, ...] = get_args(Solver)
 CONTACTS: tuple[str, ...] = get_args(Contact)
@@ -28,7 +28,9 @@ class Settings:
     solver: Annotated[str, "", '"euler", "symplectic", "midpoint", "heun", "rk4" or "rk4-martin"'] = "symplectic"
     fps: Annotated[float, "1/s", "frames, at which results are shown and stored"] = 60.0
     substeps: Annotated[int | str, "", 'per frame; "auto" picks a stable number from springs, masses and gas'] = "auto"
-    contact: Annotated[str, "", '"features", "particles" (2009), "bounding" (2003) or "none"'] = "features"
+    contact: Annotated[str, "", '"features", "particles" or "particles-adaptive" (2009), "bounding" (2003), "none"'] = (
+        "features"
+    )
     seconds: Annotated[float, "s", "how long `run` takes the scene, if not called with seconds"] = 3.0
     precision: Annotated[str, "", 'of the numbers: "single" (32 bits) or "double" (64)'] = "single"
     max_substeps: Annotated[int, "", 'per frame; "auto" gives up (UnstableError) above this'] = 4096
