@@ -10,6 +10,7 @@ import pytest
 import turgor
 from support import penetration as independent
 from turgor.diagnose import penetration
+from turgor.papers.martin2009 import adaptive as adaptive_2009
 from turgor.papers.martin2009 import benchmarks, contact, formulas, friction, pressure
 from turgor.papers.martin2009 import particles as particles_2009
 from turgor.record.camera import camera_place, on_screen, scene_points
@@ -220,3 +221,15 @@ def test_inertia_volume_normals_and_turns():
 def test_the_papers_integrator_is_of_first_order():
     assert formulas.order("rk4-martin") == pytest.approx(1.0, abs=0.1)
     assert formulas.order("rk4") == pytest.approx(4.0, abs=0.3)
+
+
+# --- section 7
+
+
+@pytest.mark.req("B10")
+def test_adaptive_particles_are_more_only_while_bodies_touch():
+    fixed, adaptive = (adaptive_2009.counted("two-spheres", method, 1.2) for method in adaptive_2009.METHODS)
+    assert len(set(fixed.particles)) == 1
+    assert max(adaptive.particles) > 2 * fixed.particles[0]
+    assert adaptive.particles[-1] <= fixed.particles[0]  # they have come apart
+    assert max(adaptive.depths) < 0.5 * max(fixed.depths)

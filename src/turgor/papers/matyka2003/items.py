@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from turgor.bench import growth
 from turgor.papers.drawing.plot import Curve, chart
-from turgor.papers.matyka2003 import scenes, stability, volumes
+from turgor.papers.matyka2003 import bounding, scenes, stability, volumes
 from turgor.papers.report.blocks import Block, Compared, Svg, Table, Text
 from turgor.papers.report.item import Item
 from turgor.simulation.simulation import Simulation
@@ -176,6 +176,11 @@ ITEMS: tuple[Item, ...] = (
         "2003-section-3-3", "2003", "Section 3.3", "Which steps the integrators stand",
         "turgor run drop --solver midpoint --substeps auto -o midpoint.mp4",
         stability.blocks, ("C3",),
+    ),
+    Item(
+        "2003-section-3-5", "2003", "Section 3.5 and footnote 4", "Collision by bounding objects: what they fit",
+        "turgor bench bounding",
+        bounding.blocks, ("C4",),
     ),
     Item(
         "2003-figure-6", "2003", "Figure 6", "Time of the pressure force against vertices", "turgor bench pressure",
