@@ -263,7 +263,10 @@ def check_crossings(name):
 
 CHECKS = [
     *((check_momentum, kind, "features", p) for kind in ("soft", "box", "ball") for p in ("single", "double")),
-    *((check_momentum, "soft", contact, "single") for contact in ("particles", "particles-martin", "bounding")),
+    *(
+        (check_momentum, "soft", contact, "single")
+        for contact in ("particles", "particles-martin", "particles-adaptive", "bounding")
+    ),
     *((check_repeat, kind) for kind in ("soft", "box")),
     *((check_ledger, kind, "features", p) for kind in ("soft", "box") for p in ("single", "double")),
     *((check_ledger, "soft", contact, "single") for contact in ("particles", "bounding")),

@@ -29,7 +29,7 @@ def boxes(world: World) -> dict[str, tuple[Any, Any]]:
 @pytest.mark.parametrize("rigid", [False, True], ids=["soft", "rigid"])
 @pytest.mark.parametrize(
     ("name", "what"),
-    [("five-balls", "ball"), ("five-balls", "letter"), ("flag", "box"), ("torus-and-cubes", "letter")]
+    [("five-balls", "ball"), ("five-balls", "letter"), ("flag", "box"), ("flag", "cone"), ("torus-and-cubes", "letter")]
     + [("jelly-2d", what) for what in FLAT],
 )
 def test_a_newcomer_has_room_and_the_world_goes_on(name: str, what: str, rigid: bool) -> None:
@@ -76,8 +76,11 @@ def test_a_letter_is_one_letter() -> None:
     for bad in ("", "AB", " "):
         with pytest.raises(SceneError, match="one letter"):
             made("letter", 0.5, bad)
+    assert made("letter", 0.5, "Z\u0307").volume == made("letter", 0.5, "Ż").volume  # the accent typed apart
     assert made("letter", 0.5, "i").volume > 0.5 * sum(part.volume for part in shapes.text("i", 0.5, 0.15, 0.05))
-    assert set(SOLID) == {"ball", "box", "letter"}
+    assert list(made("cone", 0.5).recipe) == ["cone"]
+    assert np.ptp(made("cone", 0.5).vertices, axis=0).max() == pytest.approx(0.5)
+    assert set(SOLID) == {"ball", "box", "cone", "letter"}
 
 
 @pytest.fixture

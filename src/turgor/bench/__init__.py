@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turgor.bench import contact, growth, peers, playground, self_contact, startup, throughput
+from turgor.bench import bounding, contact, growth, peers, playground, self_contact, startup, throughput
 from turgor.errors import SceneError
 
 __all__ = ["BENCHMARKS", "run"]
@@ -18,6 +18,7 @@ BENCHMARKS: dict[str, Callable[[], dict[str, Any]]] = {
     "growth": growth.growth,
     "pressure": growth.pressure,
     "contact": contact.contact,
+    "bounding": bounding.bounding,
     "realtime": contact.realtime,
     "pile": contact.pile,
     "self-contact": self_contact.self_contact,

@@ -33,7 +33,8 @@ def run(
     ] = None,
     precision: Annotated[str | None, typer.Option(help="single or double. Default: the scene's.")] = None,
     contact: Annotated[
-        str | None, typer.Option(help="features, particles, particles-martin, bounding or none.")
+        str | None,
+        typer.Option(help="features, particles, particles-martin, particles-adaptive, bounding or none."),
     ] = None,
     worlds: Annotated[int, typer.Option(help="Copies of the scene that run at once; the first is recorded.")] = 1,
     changes: Annotated[

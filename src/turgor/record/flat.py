@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -59,28 +60,34 @@ class FlatPainter:
                 self._arrow(pen, start, vector * (1, -1) * self._scale, looks.VELOCITY)
         return np.asarray(image.reduce(FINE))
 
-    def aim(self, frame: Frame) -> None:
+    def aim(self, *frames: Frame) -> None:
         if self._scale == 0:
-            self._set_view(frame)
+            self._set_view(frames)
             self._background = self._paint_background()
 
     def close(self) -> None:
         """Nothing to free."""
 
-    def _set_view(self, frame: Frame) -> None:
+    def _set_view(self, frames: Sequence[Frame]) -> None:
+        points = np.concatenate([self._seen(frame) for frame in frames])
+        low, high = points.min(axis=0), points.max(axis=0)
+        self._radius = max(float(np.linalg.norm(high - low)) / 2, 1e-9)
+        points = np.concatenate([points, *(self._look.arrow_tips(frame, self._radius) for frame in frames)])
+        low, high = points.min(axis=0), points.max(axis=0)
+        room = np.maximum(high - low, 0.2 * self._radius) * 1.24
+        size = np.array(self._look.size) * FINE
+        self._scale = float((size / room).min()) * self._look.zoom
+        self._middle = (low + high) / 2
+
+    def _seen(self, frame: Frame) -> FloatArray:
+        """Points that must be in view: bodies, their feet on the ground, containers."""
         parts = [np.nan_to_num(frame.positions)]
         for wall, pose in zip(self._layout.walls, frame.walls, strict=True):
             if wall.kind == "container":  # it may turn: keep the whole circle in view
                 parts.append(pose.position + np.linalg.norm(wall.size) / 2 * np.array([[1, 1], [-1, -1]]))
             elif (normal := pose.rotation @ np.array(wall.normal))[1] > 0.5:
                 parts.append(parts[0] - ((parts[0] - pose.position) @ normal)[:, None] * normal)
-        points = np.concatenate(parts)
-        low, high = points.min(axis=0), points.max(axis=0)
-        self._radius = max(float(np.linalg.norm(high - low)) / 2, 1e-9)
-        room = np.maximum(high - low, 0.2 * self._radius) * 1.24
-        size = np.array(self._look.size) * FINE
-        self._scale = float((size / room).min()) * self._look.zoom
-        self._middle = (low + high) / 2
+        return np.concatenate(parts)
 
     def _pixels(self, points: FloatArray) -> FloatArray:
         """World -> fine pixels; far points are cut so that Pillow's integers do not overflow."""

@@ -30,6 +30,7 @@ SKY_TOP, SKY_BOTTOM = _rgb("#ffffff"), _rgb("#e3e9f0")
 FLOOR, FLOOR_DARK = _rgb("#f6f7f9"), _rgb("#e6eaef")
 WALL, EDGE = _rgb("#f7f9fb"), _rgb("#8793a1")
 VELOCITY, NORMAL, TEXT = _rgb("#d81e2c"), _rgb("#2b4a7d"), _rgb("#3c4652")
+SMALLEST_TEXT = 14  # pixels: still read when a page shows the picture somewhat smaller
 #: From low to high: blue, pale, red. Ends are as dark as each other, so it also prints.
 RAMP = np.array([_rgb(code) for code in ("#2f5fb3", "#6fa8dc", "#f1ead8", "#f0975a", "#c92f36")])
 
@@ -66,6 +67,17 @@ class Look:
     def arrow_seconds(self, radius: float) -> float:
         """Time that a velocity vector spans: a tenth of the time to fall `radius` under 1 g, or the user's choice."""
         return self.velocity_seconds or 0.1 * float(np.sqrt(radius))
+
+    def arrow_tips(self, frame: Frame, radius: float) -> FloatArray:
+        """(n, dim) m: ends of the velocity vectors, for the camera; at most `radius` from their points, so that the
+        scene stays to be seen when it flies apart; none where no vectors are drawn."""
+        if not self.velocities:
+            return np.zeros((0, frame.positions.shape[1]))
+        vectors = np.nan_to_num(frame.velocities * self.arrow_seconds(radius), posinf=0.0, neginf=0.0)
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(
+            np.nan_to_num(frame.positions) + vectors * np.minimum(1.0, radius / np.maximum(length, 1e-30))
+        )
 
 
 def base_colors(layout: Layout) -> list[Color]:
@@ -120,12 +132,15 @@ def flag_texture(color: Color, size: int = 256) -> Pixels:
 
 
 def write_text(picture: Pixels, text: str) -> Pixels:
-    """The picture with a line of text in its lower left corner."""
+    """The picture with a line of text in its lower left corner, on a plate: nothing that is drawn there hides it."""
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.fromarray(picture)
-    height = max(11, picture.shape[0] // 36)
+    height = max(SMALLEST_TEXT, picture.shape[0] // 36)
     font: Any = ImageFont.load_default(size=height)
-    ink = tuple(int(255 * part) for part in TEXT)
-    ImageDraw.Draw(image).text((height, picture.shape[0] - 2.2 * height), text, fill=ink, font=font)
+    pen = ImageDraw.Draw(image, "RGBA")
+    place, gap = (0.8 * height, picture.shape[0] - 2.0 * height), 0.3 * height
+    left, top, right, bottom = pen.textbbox(place, text, font=font)
+    pen.rounded_rectangle((left - gap, top - gap, right + gap, bottom + gap), gap, fill=(255, 255, 255, 215))
+    pen.text(place, text, fill=tuple(int(255 * part) for part in TEXT), font=font)
     return np.asarray(image)

@@ -32,9 +32,9 @@ class Painter:
             picture = write_text(picture, f"t = {frame.time:.3f} s")
         return np.ascontiguousarray(picture)
 
-    def aim(self, frame: Frame) -> None:
-        """Sets the camera by this frame, if none has been drawn yet."""
-        self._painter.aim(frame)
+    def aim(self, *frames: Frame) -> None:
+        """Sets the camera so that all these frames are in view, velocity vectors too, if none has been drawn yet."""
+        self._painter.aim(*frames)
 
     def close(self) -> None:
         """Frees the graphics memory."""

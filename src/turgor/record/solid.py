@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ FloatArray = npt.NDArray[np.float64]
 #: Edges sharper than this (degrees, in the first frame) stay sharp; a coarse ball must look round all the same, and so
 #: must the ends of a rigid capsule (45 degrees in the default mesh), but not a box.
 SHARP = {"rigid": 50.0, "soft": 65.0, "cloth": 180.0}
-MOST_ARROWS = 1500  # per picture: more would hide the bodies
+MOST_ARROWS = 600  # per picture: more would hide the bodies
+LINE = 1.0 / 480.0  # of the picture's height: width of an arrow; as thin as the red lines of Matyka 2007, figure 1
+HEAD = 0.03  # of the scene's radius: length of an arrow's head, at most half of the arrow
 
 
 class SolidPainter:
@@ -47,18 +50,18 @@ class SolidPainter:
         self._plotter.render_window.Render()
         return read_pixels(self._plotter)
 
-    def aim(self, frame: Frame) -> None:
+    def aim(self, *frames: Frame) -> None:
         if self._plotter is None:
-            self._build(frame, _finite(frame.positions))
+            self._build(frames, _finite(frames[0].positions))
 
     def close(self) -> None:
         if self._plotter is not None:
             self._plotter.close()
             self._plotter = None
 
-    def _build(self, frame: Frame, positions: FloatArray) -> None:
+    def _build(self, frames: Sequence[Frame], positions: FloatArray) -> None:
         layout, look = self._layout, self._look
-        points = scene_points(layout, frame)
+        points = np.concatenate([scene_points(layout, frame) for frame in frames])
         middle = (points.min(axis=0) + points.max(axis=0)) / 2
         radius = max(float(np.linalg.norm(points - middle, axis=1).max()), 1e-6)
         plotter = open_plotter(look)
@@ -68,14 +71,17 @@ class SolidPainter:
             for body, color in zip(layout.bodies, base, strict=True)
             if len(body.faces)
         ]
-        self._walls = make_walls(plotter, layout, frame, middle, radius)
+        self._walls = make_walls(plotter, layout, frames[0], middle, radius)
         self._samples = make_samples(layout, positions)
         self._arrows = []
         if look.velocities:
-            self._arrows.append(_Arrows(plotter, layout, looks.VELOCITY, radius, look.arrow_seconds(radius)))
+            self._arrows.append(
+                _Arrows(plotter, layout, looks.VELOCITY, radius, look.arrow_seconds(radius), look.size[1])
+            )
         if look.normals:
-            self._arrows.append(_Arrows(plotter, layout, looks.NORMAL, radius, None))
-        eye, target = camera_place(points, look)
+            self._arrows.append(_Arrows(plotter, layout, looks.NORMAL, radius, None, look.size[1]))
+        tips = [look.arrow_tips(frame, radius) for frame in frames]
+        eye, target = camera_place(np.concatenate([points, *tips]), look)
         camera = plotter.camera
         camera.position, camera.focal_point, camera.up = tuple(eye), tuple(target), (0.0, 0.0, 1.0)
         camera.view_angle = VIEW_ANGLE
@@ -157,28 +163,37 @@ def _cloth_texture(name: str | Path | None, color: Color) -> Any:
 
 
 class _Arrows:
-    """Small arrows at the vertices: the path in `seconds` at the present velocity, or (None) outward normals."""
+    """Arrows at the vertices: the path in `seconds` at the present velocity, or (None) outward normals.
 
-    def __init__(self, plotter: Any, layout: Layout, color: Color, radius: float, seconds: float | None) -> None:
+    Thin lines with small heads, whatever their length: long ones must not hide the body behind a curtain.
+    """
+
+    def __init__(
+        self, plotter: Any, layout: Layout, color: Color, radius: float, seconds: float | None, height: int
+    ) -> None:
         import pyvista as pv
         from vtkmodules.vtkRenderingCore import vtkActor, vtkGlyph3DMapper
 
         self._layout, self._radius, self._seconds = layout, radius, seconds
         self._chosen = np.arange(0, layout.vertices, 1 + layout.vertices // MOST_ARROWS)
-        self._cloud = pv.PolyData(np.zeros((len(self._chosen), 3)))
-        self._cloud.point_data["vector"] = np.zeros((len(self._chosen), 3))
-        source = pv.Arrow(tip_length=0.3, tip_radius=0.075, tip_resolution=10, shaft_radius=0.022, shaft_resolution=6)
+        count = len(self._chosen)
+        ends = np.stack([np.full(count, 2), np.arange(count), count + np.arange(count)], axis=1)
+        self._lines = pv.PolyData(np.zeros((2 * count, 3)), lines=ends.ravel())
+        plotter.add_mesh(self._lines, color=color, line_width=max(1.0, LINE * height), lighting=False)
+        self._cloud = pv.PolyData(np.zeros((count, 3)))
+        self._cloud.point_data["vector"] = np.zeros((count, 3))
+        self._cloud.point_data["head"] = np.zeros(count)
         mapper = vtkGlyph3DMapper()
         mapper.SetInputData(self._cloud)
-        mapper.SetSourceData(source)
+        mapper.SetSourceData(pv.Cone(center=(-0.5, 0.0, 0.0), height=1.0, radius=0.3, resolution=10))
         mapper.SetOrientationArray("vector")
-        mapper.SetScaleArray("vector")
+        mapper.SetScaleArray("head")
         mapper.SetScaleModeToScaleByMagnitude()
         mapper.ScalarVisibilityOff()
         actor = vtkActor()
         actor.SetMapper(mapper)
         actor.GetProperty().SetColor(*color)
-        actor.GetProperty().SetAmbient(0.5)
+        actor.GetProperty().LightingOff()
         plotter.add_actor(actor)
 
     def update(self, positions: FloatArray, frame: Frame) -> None:
@@ -189,5 +204,8 @@ class _Arrows:
                 vectors[own] = vertex_normals(positions[own], np.asarray(body.faces, np.int64)) * 0.09 * self._radius
         else:
             vectors = _finite(frame.velocities) * self._seconds
-        self._cloud.points = positions[self._chosen]
-        self._cloud.point_data["vector"] = vectors[self._chosen]
+        start, vector = positions[self._chosen], vectors[self._chosen]
+        self._lines.points = np.concatenate([start, start + vector])
+        self._cloud.points = start + vector
+        self._cloud.point_data["vector"] = vector
+        self._cloud.point_data["head"] = np.minimum(0.5 * np.linalg.norm(vector, axis=1), HEAD * self._radius)

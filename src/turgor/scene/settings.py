@@ -13,7 +13,7 @@ __all__ = ["CONTACTS", "PRECISIONS", "SOLVERS", "Contact", "Precision", "Setting
 
 # Editors complete these; parameters also take any `str`, so that a script may pass a name in a variable.
 Solver = Literal["euler", "symplectic", "midpoint", "heun", "rk4", "rk4-martin"]
-Contact = Literal["features", "particles", "particles-martin", "bounding", "none"]
+Contact = Literal["features", "particles", "particles-martin", "particles-adaptive", "bounding", "none"]
 Precision = Literal["single", "double"]
 SOLVERS: tuple[str, ...] = get_args(Solver)
 CONTACTS: tuple[str, ...] = get_args(Contact)
@@ -29,8 +29,10 @@ class Settings:
     fps: Annotated[float, "1/s", "frames, at which results are shown and stored"] = 60.0
     substeps: Annotated[int | str, "", 'per frame; "auto" picks a stable number from springs, masses and gas'] = "auto"
     contact: Annotated[
-        str, "", '"features", "particles" (2009; "particles-martin": to the letter), "bounding" (2003) or "none"'
-    ] = "features"
+        str, "",
+        '"features", "particles" (2009; "particles-martin": to the letter; "particles-adaptive": as many as find '
+        'contacts), "bounding" (2003) or "none"',
+    ] = "features"  # fmt: skip
     seconds: Annotated[float, "s", "how long `run` takes the scene, if not called with seconds"] = 3.0
     precision: Annotated[str, "", 'of the numbers: "single" (32 bits) or "double" (64)'] = "single"
     max_substeps: Annotated[int, "", 'per frame; "auto" gives up (UnstableError) above this'] = 4096

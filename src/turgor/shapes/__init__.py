@@ -12,7 +12,7 @@ from turgor.shapes.recipes import MAKERS, from_recipe
 from turgor.shapes.report import Finding, Report
 from turgor.shapes.shape import Shape
 from turgor.shapes.sheets import sheet
-from turgor.shapes.surfaces import box, capsule, icosphere, torus, uv_sphere
+from turgor.shapes.surfaces import box, capsule, cone, icosphere, torus, uv_sphere
 from turgor.shapes.writing import write
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "cat",
     "check",
     "circle",
+    "cone",
     "from_recipe",
     "hand",
     "icosphere",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from turgor.shapes.shape import FloatArray
 
 __all__ = ["DEFAULT_FONT", "Region", "regions"]
 
-# DejaVu Sans Bold, Latin-1 part (licence beside it). Bold stems are a quarter of the cap height: room for gas.
-DEFAULT_FONT = Path(__file__).parent / "data" / "DejaVuSans-Bold-Latin1.ttf"
+# DejaVu Sans Bold 2.35 (licence beside it), without hints and kerning: Latin with all its European accents and those of
+# Vietnamese, Greek, Cyrillic, punctuation and a few signs. Bold stems are a quarter of the cap height: room for gas.
+DEFAULT_FONT = Path(__file__).parent / "data" / "DejaVuSans-Bold-subset.ttf"
 # Straight pieces for each curve of the font: a quarter circle is then within 0.1 % of its radius; meshing resamples it.
 PIECES = 16
 # Extra room between characters, part of the cap height: inflated letters bulge, and should not start in contact.
@@ -28,11 +30,14 @@ Region = list[FloatArray]  # outer ring counter-clockwise, then holes clockwise;
 def regions(string: str, size: float, font: str | os.PathLike[str] | None) -> list[Region]:
     """Connected regions of the written string, left to right (the lowest first within a glyph), in metres.
 
-    `size` is the height of a capital letter. The line is centred at the origin.
+    `size` is the height of a capital letter. The line is centred at the origin. An accent that was typed after its
+    letter is joined to it (Unicode's NFC), since fonts draw the two as one.
     """
     if not isinstance(string, str) or not string.strip():
         raise MeshError(f"text: there is nothing to write in {string!r}; give at least one visible character")
+    string = unicodedata.normalize("NFC", string)
     drawing = _open(font)
+    drawing.check(string)
     found: list[Region] = []
     pen_x = 0.0
     for character in string:
@@ -57,18 +62,25 @@ class _Font:
         self.font = TTFont(path, lazy=True, fontNumber=0)
         self.glyphs = self.font.getGlyphSet()
         self.names: dict[int, str] = self.font.getBestCmap() or {}
-        self.name = path.name
+        self.name = "built-in font (Latin, Greek, Cyrillic)" if path == DEFAULT_FONT else f"font {path.name}"
         self.cap_height = 0.7 * float(self.font["head"].unitsPerEm)  # a usual value, for fonts without capitals
         if ord("H") in self.names:  # measured: the OS/2 table often says nothing or not the truth
             contours, _ = self.draw("H")
             if contours:
                 self.cap_height = float(np.ptp(np.concatenate(contours)[:, 1])) or self.cap_height
 
+    def check(self, string: str) -> None:
+        """Refuses characters that the font has not, all of them at once."""
+        missing = [f"{one!r} (U+{ord(one):04X})" for one in dict.fromkeys(string) if ord(one) not in self.names]
+        if missing:
+            listed = " and ".join([", ".join(missing[:-1]), missing[-1]] if len(missing) > 1 else missing)
+            it = "it" if len(missing) == 1 else "them"
+            remedy = f"leave {it} out, or give font = the path of a .ttf or .otf file that has {it}"
+            raise MeshError(f"text: the {self.name} has no {listed}; {remedy}")
+
     def draw(self, character: str) -> tuple[list[FloatArray], float]:
-        """Contours of the character and the distance to the next one."""
-        name = self.names.get(ord(character))
-        if name is None:
-            raise MeshError(f"text: the font {self.name} has no {character!r}; leave it out or name another font")
+        """Contours of a character that the font has, and the distance to the next one."""
+        name = self.names[ord(character)]
         pen = _pen(self.glyphs)
         self.glyphs[name].draw(pen)
         contours = [np.array(contour) for contour in pen.contours if len(contour) >= 3]

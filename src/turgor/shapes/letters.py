@@ -30,7 +30,8 @@ def text(
 
     x runs along the line, z up, the thickness `depth` (m) along y, with the front towards −y. `size` (m) is the height
     of capital letters; `spacing` (m) the length of edges to aim at (default size/12); `font` the path of a .ttf or
-    .otf file (default: DejaVu Sans Bold, Latin-1). "i" gives two shells; "P" has one handle, "8" two.
+    .otf file (default: DejaVu Sans Bold with Latin, Greek and Cyrillic letters). "i" gives two shells; "P" has one
+    handle, "8" two.
     """
     found, options = _prepare(string, size, depth, spacing, font)
     return [_solid(region, index, options) for index, region in enumerate(found)]

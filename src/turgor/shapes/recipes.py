@@ -14,14 +14,14 @@ from turgor.shapes.letters import letter
 from turgor.shapes.outlines import circle, outline, polygon, star
 from turgor.shapes.shape import Shape
 from turgor.shapes.sheets import sheet
-from turgor.shapes.surfaces import box, capsule, icosphere, torus, uv_sphere
+from turgor.shapes.surfaces import box, capsule, cone, icosphere, torus, uv_sphere
 
 __all__ = ["MAKERS", "from_recipe", "parts_of_recipe"]
 
 MAKERS: dict[str, Callable[..., Shape]] = {
     maker.__name__: maker
     for maker in (
-        box, capsule, cat, circle, hand, icosphere, letter, mesh, outline, polygon, sheet, star, torus, uv_sphere,
+        box, capsule, cat, circle, cone, hand, icosphere, letter, mesh, outline, polygon, sheet, star, torus, uv_sphere,
     )
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Closed surfaces in 3D: spheres, torus, box, capsule. No seams, counter-clockwise seen from outside, centred at 0."""
+"""Closed surfaces in 3D: balls, torus, box, capsule, cone. No seams, counter-clockwise seen from outside, about 0."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from turgor.shapes.shape import FloatArray, IntArray, Shape
 
 Indices = npt.NDArray[np.integer[Any]]
 
-__all__ = ["box", "capsule", "icosphere", "torus", "uv_sphere"]
+__all__ = ["box", "capsule", "cone", "icosphere", "torus", "uv_sphere"]
 
 
 def icosphere(radius: float = 0.5, subdivisions: int = 2) -> Shape:
@@ -73,6 +73,28 @@ def capsule(radius: float = 0.25, height: float = 0.5, stacks: int = 12, slices:
     levels = np.concatenate([0.5 * height + z, between, -0.5 * height - z[tail]])
     vertices, faces = _lathe(rings, levels, 0.5 * height + radius, slices)
     recipe = {"capsule": {"radius": radius, "height": height, "stacks": stacks, "slices": slices}}
+    return Shape(vertices, faces, "surface", recipe)
+
+
+def cone(radius: float = 0.5, height: float = 1.0, stacks: int = 12, slices: int = 16) -> Shape:
+    """Cone about the z axis, its tip at +height/2, its round base of `radius` at −height/2 (both in m).
+
+    `stacks` bands are shared out by length between the side and the base; tip and middle of the base are one vertex
+    each: (stacks − 1)·slices + 2 vertices. The centre of mass lies at −height/4.
+    """
+    radius = length("cone", "radius", radius)
+    height = length("cone", "height", height)
+    stacks = whole("cone", "stacks", stacks, 2)
+    slices = whole("cone", "slices", slices, 3)
+    limit("cone", (stacks - 1) * slices + 2)
+    slant = math.hypot(radius, height)
+    side = min(max(1, round(stacks * slant / (slant + radius))), stacks - 1)
+    down = np.arange(1, side + 1) / side
+    inwards = np.arange(stacks - side - 1, 0, -1) / (stacks - side)
+    rings = radius * np.concatenate([down, inwards])
+    levels = height * np.concatenate([0.5 - down, np.full(len(inwards), -0.5)])
+    vertices, faces = _lathe(rings, levels, 0.5 * height, slices)
+    recipe = {"cone": {"radius": radius, "height": height, "stacks": stacks, "slices": slices}}
     return Shape(vertices, faces, "surface", recipe)
 
 

@@ -317,7 +317,7 @@ class Simulation:
         return contacts_of(self)
 
     def collision_particles(self) -> dict[str, npt.NDArray[Any]]:
-        """Of contact="particles": position (n, dim) m, owner and other (n,): bodies counted over all worlds."""
+        """Of the contact methods with particles: position (n, dim) m, owner and other (n,), counted over all worlds."""
         method = None if self.engine.split is None else self.engine.split.method
         if not isinstance(method, ParticleContacts):
             raise SceneError(

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from turgor import bench
-from turgor.bench import growth
+from turgor.bench import bounding, growth
 from turgor.bench.measure import ball_scene, million_vertex_substeps
 from turgor.errors import SceneError
 from turgor.simulation.simulation import Simulation
@@ -70,3 +70,13 @@ def test_command_prints_one_object():
     stages = json.loads(done.stdout)["stages"]["cpu"]
     assert {"springs", "faces", "integrate", "plan (per frame)"} <= set(stages)
     assert done.stderr == ""
+
+
+@pytest.mark.req("C4")
+def test_points_against_bounding_objects():
+    """Footnote 4 of 2003: what the two ways are timed on, counted; a box holds its ellipsoid."""
+    row = bounding.point_tests(seconds=0.01, side=2)
+    assert row["tests"] % 162 == 0
+    assert 0.0 < row["inside_ellipsoid"] < row["inside_box"] < 1.0
+    assert row["alone_ns"] > 0.0
+    assert row["boxed_ns"] > 0.0

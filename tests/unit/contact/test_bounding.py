@@ -281,3 +281,20 @@ def test_flat_rigid_box_gets_the_opposite_impulse_where_it_was_hit(precision):
     mass, inertia = 2.0, 2.0 * (0.1**2 + 2.0**2) / 12.0
     hit = rig.state.rigid.v.numpy()[0, 0] * mass
     assert rig.state.rigid.spin.numpy()[0] * inertia == pytest.approx(-0.7 * hit, rel=0.05)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("volume", ["ellipsoid", "ball", "box"])
+def test_a_box_first_finds_the_same_contacts(volume, precision):
+    """Footnote 4 of the paper: the box holds the ellipsoid, so only time can differ."""
+    found = []
+    for boxed in (0, 1):
+        stage = Rig(two_balls(3, -0.2, aside=0.15, volume=volume, gas=turgor.Gas(nRT=1.0)), precision)
+        stage.contacts.boxed = boxed
+        stage.respond(3)
+        contacts = stage.contacts.found()
+        order = np.lexsort((*contacts["point"].T, contacts["pair"][:, 0]))
+        found.append([contacts[key][order] for key in ("pair", "point", "normal", "depth", "impulse")])
+        assert len(order) > 5
+    for alone, first in zip(*found, strict=True):
+        assert np.array_equal(alone, first)

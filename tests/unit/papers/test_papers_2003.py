@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from turgor.papers.matyka2003 import hand, items, scenes, stability, ways
+from turgor.papers.matyka2003 import bounding, hand, items, scenes, stability, ways
 from turgor.papers.matyka2003 import volumes as volumes_2003
 from turgor.papers.report.blocks import Compared, Table
 
@@ -193,3 +193,18 @@ def test_a_smooth_floor_turns_only_the_normal_part():
     before, after = scenes.slide()
     assert after[0] == pytest.approx(before[0], abs=1e-4)
     assert before[2] < 0.0 < after[2]
+
+
+@pytest.mark.req("C4")
+def test_bounding_objects_fit_balls_and_boxes_but_not_cones():
+    """Closed forms: an ellipsoid of the box's proportions through the rim of a cone has √2 times its half axes."""
+    for kind in ("box", "ball", "ellipsoid"):
+        assert all(bounding.fit(name, kind).volume >= 1.0 - 1e-9 for name in bounding.bodies())
+    assert bounding.fit("box", "box").volume == pytest.approx(1.0)
+    assert bounding.fit("ball", "ellipsoid").volume == pytest.approx(1.0, abs=0.05)
+    cone = bounding.bodies()["cone"]
+    assert bounding.fit("cone", "box").volume == pytest.approx(1.0 / cone.volume)
+    assert bounding.fit("cone", "ellipsoid").half == pytest.approx(0.5 * np.sqrt(2.0) * np.ones(3), rel=1e-6)
+    assert bounding.fit("cone", "ellipsoid").volume == pytest.approx(np.pi / 6 * 2**1.5 / cone.volume, rel=1e-6)
+    assert bounding.fit("cone", "ellipsoid").gap > 0.2
+    assert bounding.fit("ball", "ellipsoid").widest < 0.02

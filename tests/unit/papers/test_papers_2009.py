@@ -10,6 +10,7 @@ import pytest
 import turgor
 from support import penetration as independent
 from turgor.diagnose import penetration
+from turgor.papers.martin2009 import adaptive as adaptive_2009
 from turgor.papers.martin2009 import benchmarks, contact, formulas, friction, pressure
 from turgor.papers.martin2009 import particles as particles_2009
 from turgor.papers.report.blocks import Table
@@ -145,13 +146,17 @@ def test_particles_gather_near_the_other_body():
 
 @pytest.mark.req("B2", "B3")
 def test_much_gas_is_firm_and_little_gas_flattens():
-    firm, limp = (pressure.lying(*amount, 4.0) for amount in pressure.AMOUNTS)
+    """As the paper shows them: the firm ball is round, afloat and lying; the limp one is not."""
+    found, _ = pressure.lying(6.0)
+    firm, limp = found["firm"], found["limp"]
     for ball, (moles, _) in zip((firm, limp), pressure.AMOUNTS, strict=True):
-        assert ball.pressure * ball.volume == pytest.approx(moles * 8.314462618 * 293.15, rel=1e-4)  # P V = n R T
+        assert ball.pressure * ball.volume == pytest.approx(moles * pressure.RT, rel=1e-4)  # P V = n R T
         assert ball.volume < ball.free  # its weight squeezes it
+        assert ball.speed < 0.05
     assert firm.pressure > 5.0 * limp.pressure
-    assert 1.0 - firm.flat / firm.slim < 0.03
-    assert 1.0 - limp.flat / limp.slim > 0.15
+    assert firm.slim == pytest.approx(1.0, abs=0.05)
+    assert firm.flat == pytest.approx(1.0, abs=0.05)
+    assert limp.flat < 0.75
     assert limp.touching > firm.touching
 
 
@@ -235,3 +240,15 @@ def test_inertia_volume_normals_and_turns():
 def test_the_papers_integrator_is_of_first_order():
     assert formulas.order("rk4-martin") == pytest.approx(1.0, abs=0.1)
     assert formulas.order("rk4") == pytest.approx(4.0, abs=0.3)
+
+
+# --- section 7
+
+
+@pytest.mark.req("B10")
+def test_adaptive_particles_are_more_only_while_bodies_touch():
+    fixed, adaptive = (adaptive_2009.counted("two-spheres", method, 1.2) for method in adaptive_2009.METHODS)
+    assert len(set(fixed.particles)) == 1
+    assert max(adaptive.particles) > 2 * fixed.particles[0]
+    assert adaptive.particles[-1] <= fixed.particles[0]  # they have come apart
+    assert max(adaptive.depths) < 0.5 * max(fixed.depths)

@@ -166,8 +166,39 @@ def test_strip_puts_pictures_side_by_side_and_keeps_to_the_page() -> None:
     one = np.zeros((40, 100, 3), np.uint8)
     assert stills.strip([one, one, one]).shape == (40, 312, 3)
     wide = stills.strip([np.zeros((200, 640, 3), np.uint8)] * 4)
-    assert wide.shape == (93, 1200, 3)
-    assert Image.open(io.BytesIO(stills.jpeg(wide))).size == (1200, 93)
+    assert 1190 <= wide.shape[1] <= 1200
+    assert wide.shape[0] == pytest.approx(200 / 640 * 295, abs=1)  # each keeps its proportions
+    assert Image.open(io.BytesIO(stills.jpeg(wide))).size == wide.shape[1::-1]
+
+
+def test_times_in_a_strip_are_equally_large_however_wide_it_is() -> None:
+    """Written once the pictures have their size; and covers, which are made of the pictures, have none."""
+    heights = []
+    for size in ((300, 300), (300, 900)):
+        grey = np.full((*size, 3), 128, np.uint8)
+        picture = stills.strip([grey] * 3, [0.0, 0.5, 1.0])
+        written = (picture > 200) & (picture < 250)  # the plates; gaps are 255
+        assert written[:, : picture.shape[1] // 3].any()
+        assert written[:, -picture.shape[1] // 3 :].any()
+        heights.append(np.ptp(np.flatnonzero(written.any(axis=(1, 2)))))
+        assert (grey == 128).all()
+    assert heights[0] == heights[1] >= 14
+
+
+def test_a_cover_shows_the_whole_picture() -> None:
+    """A tall picture with a black line at each border: all four lines are in the cover."""
+    tall = np.full((300, 200, 3), 200, np.uint8)
+    tall[:6], tall[-6:], tall[:, :6], tall[:, -6:] = 0, 0, 0, 0
+    small = np.asarray(Image.open(io.BytesIO(stills.cover(tall))).convert("L"))
+    assert small.shape == (160, 240)
+    dark = small < 100
+    rows, columns = np.flatnonzero(dark.any(axis=1)), np.flatnonzero(dark.any(axis=0))
+    assert (rows[0], rows[-1]) == (0, 159)
+    assert np.ptp(columns) == pytest.approx(160 * 200 / 300, abs=3)
+    middle = dark[80]
+    assert middle[columns[0]]
+    assert middle[columns[-1]]
+    assert not middle[120]
 
 
 @pytest.mark.picture

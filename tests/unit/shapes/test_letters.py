@@ -118,6 +118,52 @@ def test_winding_rule_merges_strokes_and_keeps_islands() -> None:
     assert sorted(part.area for part in target) == pytest.approx([4.0, 36.0 - 16.0])
 
 
+@pytest.mark.req("D6")
+@pytest.mark.parametrize(
+    ("string", "handles"),
+    [
+        ("WROCŁAW", [0, 1, 1, 0, 0, 1, 0]),
+        ("ŻÓŁĆ", [0, 0, 1, 0, 0, 0, 0]),
+        ("ΦΨΩ", [2, 0, 0]),
+        ("ЖБЯ", [0, 1, 1]),
+        ("ệ", [1, 0, 0]),
+        ("ẞ€", [0, 0]),
+    ],
+)
+def test_letters_beyond_latin_1(string: str, handles: list[int]) -> None:
+    """Each part of each character is one closed shell with the holes that are seen."""
+    shells = shapes.text(string)
+    assert sorted(map(genus, shells)) == sorted(handles)
+    assert all(shapes.check(shell).clean for shell in shells)
+
+
+@pytest.mark.req("D6")
+@pytest.mark.parametrize(("apart", "joined"), [("n\u0303", "ñ"), ("Z\u0307", "Ż"), ("e\u0323\u0302", "ệ")])
+def test_an_accent_typed_apart_is_the_same_letter(apart: str, joined: str) -> None:
+    for one, other in zip(shapes.text(apart), shapes.text(joined), strict=True):
+        assert np.array_equal(one.vertices, other.vertices)
+        assert np.array_equal(one.faces, other.faces)
+
+
+@pytest.mark.req("D6")
+def test_a_font_file_of_the_user_is_read(tmp_path: Path) -> None:
+    """A copy under another name gives the same letter, and is named where it lacks one."""
+    own = tmp_path / "own.ttf"
+    own.write_bytes(DEFAULT_FONT.read_bytes())
+    assert np.array_equal(shapes.letter("Ł", font=own).vertices, shapes.letter("Ł").vertices)
+    with pytest.raises(MeshError, match=r"own\.ttf has no '漢'"):
+        shapes.text("漢", font=own)
+
+
+def test_all_missing_characters_are_named_in_one_sentence() -> None:
+    with pytest.raises(MeshError) as caught:
+        shapes.text("a漢b字a漢")
+    assert str(caught.value) == (
+        "text: the built-in font (Latin, Greek, Cyrillic) has no '漢' (U+6F22) and '字' (U+5B57); leave them out, or "
+        "give font = the path of a .ttf or .otf file that has them"
+    )
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

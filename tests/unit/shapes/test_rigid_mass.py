@@ -89,6 +89,20 @@ def test_capsule_converges_with_order_two():
     assert rod[0] == pytest.approx(4.0 / 12.0, rel=1e-5)
 
 
+@pytest.mark.req("B8", "C4")
+def test_cone_converges_with_order_two():
+    """Its centre of mass lies a quarter of the height above the base; 3/80 m (4r² + h²) across, 3/10 m r² about z."""
+    r, h, mass = 0.4, 0.9, 1.5
+    across, about = 3.0 / 80.0 * mass * (4.0 * r * r + h * h), 0.3 * mass * r * r
+    exact = np.sort([across, across, about])
+    errors = []
+    for k in (1, 2, 4):
+        body = mass_properties(shapes.cone(r, h, stacks=6 * k, slices=12 * k), mass)
+        np.testing.assert_allclose(body.center, [0.0, 0.0, -0.25 * h], atol=1e-12)
+        errors.append(np.abs(np.sort(body.moments) - exact).max())
+    assert np.all(np.abs(orders(errors) - 2.0) < 0.1)
+
+
 @pytest.mark.req("B8")
 def test_torus_converges_with_order_two():
     R, r = 0.5, 0.2
@@ -112,7 +126,7 @@ def test_tetrahedron_is_exact():
 
 
 @pytest.mark.req("B8")
-@pytest.mark.parametrize("name", ["box", "torus", "capsule", "cat"])
+@pytest.mark.parametrize("name", ["box", "torus", "capsule", "cone", "cat"])
 @pytest.mark.parametrize("far", [1.0, 1e4])
 def test_moving_and_turning_the_shape(name, far):
     shape = getattr(shapes, name)()
@@ -225,7 +239,7 @@ def must_be_hull(hull, points, tolerance=1e-6):
     mass_properties(hull, 1.0)  # closed and outwards
 
 
-@pytest.mark.parametrize("name", ["box", "icosphere", "uv_sphere", "capsule"])
+@pytest.mark.parametrize("name", ["box", "icosphere", "uv_sphere", "capsule", "cone"])
 @pytest.mark.parametrize("seed", [None, 0, 1, 2])
 def test_hull_of_a_convex_shape_is_the_shape(name, seed):
     shape = getattr(shapes, name)()

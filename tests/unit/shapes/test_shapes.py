@@ -29,6 +29,9 @@ CLOSED: dict[str, tuple[Callable[[], Shape], int]] = {  # maker and genus
     "capsule": (lambda: shapes.capsule(0.25, 0.5, 12, 16), 0),
     "capsule of no height": (lambda: shapes.capsule(0.25, 0, 7, 5), 0),
     "smallest capsule": (lambda: shapes.capsule(0.25, 3, 3, 3), 0),
+    "cone": (lambda: shapes.cone(0.4, 1.1, 10, 14), 0),
+    "flat cone": (lambda: shapes.cone(2.0, 0.01, 9, 7), 0),
+    "smallest cone": (lambda: shapes.cone(0.25, 3, 2, 3), 0),
 }
 
 
@@ -97,8 +100,9 @@ def order(errors: list[float]) -> float:
         (lambda n: shapes.uv_sphere(0.7, 4 * 2**n, 8 * 2**n), 4 / 3 * math.pi * 0.7**3),
         (lambda n: shapes.torus(0.5, 0.2, 4 * 2**n, 8 * 2**n), 2 * math.pi**2 * 0.5 * 0.2**2),
         (lambda n: shapes.capsule(0.3, 0.4, 8 * 2**n, 8 * 2**n), math.pi * 0.3**2 * (0.4 + 4 / 3 * 0.3)),
+        (lambda n: shapes.cone(0.3, 0.7, 4 * 2**n, 8 * 2**n), math.pi * 0.3**2 * 0.7 / 3),
     ],
-    ids=["icosphere", "uv_sphere", "torus", "capsule"],
+    ids=["icosphere", "uv_sphere", "torus", "capsule", "cone"],
 )
 def test_volume_converges_with_order_two(make: Callable[[int], Shape], exact: float) -> None:
     errors = [exact - make(n).volume for n in (1, 2, 3, 4)]
@@ -112,6 +116,26 @@ def test_box_volume_is_exact(size: tuple[float, float, float], subdivisions: int
     box = shapes.box(size, subdivisions)
     assert box.volume == pytest.approx(math.prod(size), rel=1e-12)
     assert np.ptp(box.vertices, axis=0) == pytest.approx(size)
+
+
+@pytest.mark.req("C4")
+@given(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3), st.integers(2, 12), st.integers(3, 12))
+@settings(max_examples=25, deadline=None)
+def test_a_cone_is_a_pyramid_with_its_tip_up(radius: float, height: float, stacks: int, slices: int) -> None:
+    """Its volume is a third of height times the area of the polygon below, whatever the bands."""
+    cone = shapes.cone(radius, height, stacks, slices)
+    base = 0.5 * slices * radius**2 * math.sin(2 * math.pi / slices)
+    assert cone.volume == pytest.approx(base * height / 3, rel=1e-9)
+    x, y, z = cone.vertices.T
+    tip = int(np.argmax(z))
+    assert cone.vertices[tip] == pytest.approx([0.0, 0.0, 0.5 * height])
+    assert z.min() == pytest.approx(-0.5 * height)
+    assert len(cone.vertices) == (stacks - 1) * slices + 2
+    assert np.hypot(x, y).max() == pytest.approx(radius)
+    # no vertex lies outside, and none inside: radius/height · (distance below the tip), or on the floor
+    surface = radius * (0.5 - z / height)
+    on_floor = z < -0.5 * height * (1 - 1e-12)
+    assert np.hypot(x, y)[~on_floor] == pytest.approx(surface[~on_floor], abs=1e-9 * radius)
 
 
 def test_icosphere_edges_are_even() -> None:
@@ -239,6 +263,11 @@ def test_sheet_groups_name_what_they_say() -> None:
         (lambda: shapes.box(subdivisions=0), "at least 1"),
         (lambda: shapes.box(subdivisions=10**5), "limit"),
         (lambda: shapes.capsule(height=-1), "height"),
+        (lambda: shapes.cone(height=0), "cone: height must be .*greater than zero"),
+        (lambda: shapes.cone(radius=-1), "radius"),
+        (lambda: shapes.cone(stacks=1), "stacks"),
+        (lambda: shapes.cone(slices=2), "slices"),
+        (lambda: shapes.cone(stacks=10**6, slices=10**6), "limit"),
         (lambda: shapes.circle(points=2), "at least 3"),
         (lambda: shapes.polygon(5, points=12), "multiple of its 5 corners, got 12; try 10"),
         (lambda: shapes.star(1), "tips"),

@@ -11,7 +11,7 @@ from turgor import Gas, Springs, shapes
 from turgor.contact.features.search import candidates
 from turgor.contact.features.solve import constraints
 
-METHODS = ("features", "particles", "bounding")
+METHODS = ("features", "particles", "particles-adaptive", "bounding")
 
 
 def crowd():

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import warp as wp
 
 from turgor.contact import movers
-from turgor.contact.martin2009 import broad, particles, records, response, soft_rigid, soft_soft
+from turgor.contact.martin2009 import adapt, broad, particles, records, response, soft_rigid, soft_soft
 from turgor.contact.martin2009.placement import LEAST_PARTICLES, ParticleFeatures
 from turgor.contact.method import ContactMethod
 from turgor.kernel.launch import Launcher
@@ -29,7 +29,7 @@ from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
 
-__all__ = ["MartinContacts", "ParticleContacts"]
+__all__ = ["AdaptiveParticleContacts", "MartinContacts", "ParticleContacts"]
 
 ROUNDS = 4  # of impulses in a substep
 PAIRS_PER_BODY = 8  # capacity at the start
@@ -43,6 +43,7 @@ class ParticleContacts(ContactMethod):
     SAVED: tuple[str, ...] = ("particle_feature",)
     CHANGED: tuple[str, ...] = ("particle_feature",)
     LEAST: int = LEAST_PARTICLES  # particles of a body in a pair
+    adaptive: bool = False  # whether the number of particles follows how many of them find contacts
 
     def __init__(self, model: Model, state: State, scratch: Scratch, surfaces: Surfaces) -> None:
         self.model, self.state, self.surfaces = model, state, surfaces
@@ -53,7 +54,9 @@ class ParticleContacts(ContactMethod):
         gpu = bool(device.is_cuda)
         self.pair_lanes, self.element_lanes = (PAIR_LANES, ELEMENT_LANES) if gpu else (1, 1)
         self.contact_lanes = CONTACT_LANES if gpu else 1
-        self.features = features = ParticleFeatures(model, self.LEAST)
+        self.features = features = ParticleFeatures(model, self.LEAST, self.adaptive)
+        self.particle_active = model.index_array(np.tile(features.pair_active, (model.worlds, 1)), wp.vec2i)
+        self.particle_hit = self._zeros(features.particles * model.worlds if self.adaptive else 0, wp.int32)
         self.particle_feature = model.int_array(np.tile(features.places, model.worlds))
         self.particle_position = self._zeros(features.particles * model.worlds, n.vec)  # m, middle of the feature
         bodies = surfaces.bodies * model.worlds
@@ -151,9 +154,15 @@ class ParticleContacts(ContactMethod):
         launch, points, grid = self.launch, self.state.points, (self.pair_lanes, self.element_lanes)
         if len(self.tables["soft_pairs"]):
             launch(self.k_soft.test_particles, grid, points=points)
+            self.adapt_counts()
         if len(self.tables["mixed_pairs"]):
             launch(self.k_rigid.test_soft_vertices, grid, points=points)
             launch(self.k_rigid.test_rigid_vertices, grid, points=points)
+
+    def adapt_counts(self) -> None:
+        """As many particles for the next substep as the contacts of this one ask for."""
+        if self.adaptive:
+            self.launch(adapt.kernels(self.model.numbers).adapt_counts, self.pair_lanes)
 
     def resolve(self) -> None:
         """Impulses in rounds, then displacements."""
@@ -183,13 +192,13 @@ class ParticleContacts(ContactMethod):
     def particles(self) -> dict[str, npt.NDArray[Any]]:
         """Particles of the pairs whose spheres met in the last substep: position (m), owner and other body."""
         f = self.features
-        active = min(int(self.pair_count.numpy()[0]), len(self.found_soft))
+        pairs, active = min(int(self.pair_count.numpy()[0]), len(self.found_soft)), self.particle_active.numpy()
         numbers, owners, others = [], [], []
-        for flat in self.found_soft.numpy()[:active]:
+        for flat in self.found_soft.numpy()[:pairs]:
             world, p = divmod(int(flat), len(f.pair))
             first, second = (int(b) + world * self.surfaces.bodies for b in f.pair[p])
-            counts = f.pair_counts[p]
-            numbers.append(world * f.particles + np.arange(f.pair_start[p], f.pair_start[p + 1]))
+            counts, begin = active[flat], world * f.particles + int(f.pair_start[p])
+            numbers += [begin + np.arange(counts[0]), begin + f.pair_counts[p][0] + np.arange(counts[1])]
             owners.append(np.repeat([first, second], counts))
             others.append(np.repeat([second, first], counts))
         empty = np.zeros(0, np.int64)
@@ -223,3 +232,11 @@ class MartinContacts(ParticleContacts):
         """The rounds of this frame."""
         super().run_rounds()
         self.due.zero_()
+
+
+class AdaptiveParticleContacts(ParticleContacts):
+    """The same with as many particles as find contacts (`adapt.py`): `contact="particles-adaptive"`."""
+
+    SAVED: tuple[str, ...] = ("particle_feature", "particle_active")
+    CHANGED: tuple[str, ...] = ("particle_feature", "particle_active")
+    adaptive = True

@@ -60,6 +60,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         points: wp.array(dtype=vec),
         particle_feature: wp.array(dtype=int),
         particle_position: wp.array(dtype=vec),
+        particle_hit: wp.array(dtype=int),  # empty where nobody asks which particles find contacts
     ):
         row, column = wp.tid()
         pairs = particle_start.shape[0] - 1
@@ -69,26 +70,25 @@ def kernels(n: Numbers) -> SimpleNamespace:
             base = world * particle_start[pairs]
             for i in range(base + particle_start[p] + column, base + particle_start[p + 1], element_lanes):
                 particle_position[at(i)] = middle(corners[at(particle_feature[at(i)])], world * soft_points, points)
+                if particle_hit.shape[0] > 0:
+                    particle_hit[at(i)] = 0
 
     @wp.func
     def cost(
         spot: vec,
         feature: int,
         me: int,
-        first: int,
         own_first: int,
         own_last: int,
-        last: int,
+        other_first: int,
+        other_last: int,
         nearest2: real,
         place: wp.array(dtype=int),
         position: wp.array(dtype=vec),
     ) -> real:
-        """Of resting at `spot`; the particles first .. last of the pair, of which own_first .. own_last are its own."""
+        """Of resting at `spot`, among the particles of its own body and those of the other."""
         total = real(0.0)
-        for j in range(first, own_first):
-            arm = position[at(j)] - spot
-            total -= attraction / wp.max(wp.dot(arm, arm), nearest2)
-        for j in range(own_last, last):
+        for j in range(other_first, other_last):
             arm = position[at(j)] - spot
             total -= attraction / wp.max(wp.dot(arm, arm), nearest2)
         for j in range(own_first, own_last):
@@ -105,7 +105,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_count: wp.array(dtype=int),
         found_soft: wp.array(dtype=int),
         soft_pairs: wp.array(dtype=wp.vec2i),
-        particle_counts: wp.array(dtype=wp.vec2i),  # particles on the first and on the second body
+        particle_counts: wp.array(dtype=wp.vec2i),  # room for particles on the first and on the second body
+        particle_active: wp.array(dtype=wp.vec2i),  # those in use, of each pair of each world
         particle_start: wp.array(dtype=int),
         corners: wp.array(dtype=wp.vec3i),
         neighbour_start: wp.array(dtype=int),
@@ -126,7 +127,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             world = found_soft[slot] // pairs
             p = found_soft[slot] % pairs
             first = world * particle_start[pairs] + particle_start[p]
-            last = first + particle_counts[p][0] + particle_counts[p][1]
+            active = particle_active[at(found_soft[slot])]
+            second = first + particle_counts[p][0]
             edge_a = edge_size[world * bodies + soft_pairs[p][0]]
             edge_b = edge_size[world * bodies + soft_pairs[p][1]]
             near = core * wp.max(edge_a, edge_b)
@@ -134,12 +136,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
             moved = wp.int32(still)
             while moved >= still and rounds < rounds_limit:
                 moved = wp.int32(0)
-                for i in range(first, last):
+                for k in range(active[0] + active[1]):
                     own_first = first
-                    own_last = first + particle_counts[p][0]
-                    if i >= own_last:
-                        own_first = own_last
-                        own_last = last
+                    own_last = first + active[0]
+                    other_first = second
+                    other_last = second + active[1]
+                    i = first + k
+                    if k >= active[0]:
+                        i = second + k - active[0]
+                        own_first, other_first = other_first, own_first
+                        own_last, other_last = other_last, own_last
                     here = particle_feature[at(i)]
                     around = neighbour_start[at(here)]
                     # 0: stay; c > 0: go to the neighbour before c
@@ -155,10 +161,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             spot,
                             there,
                             i,
-                            first,
                             own_first,
                             own_last,
-                            last,
+                            other_first,
+                            other_last,
                             near * near,
                             particle_feature,
                             particle_position,

@@ -16,12 +16,13 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from turgor.model.model import Model
 
-__all__ = ["LEAST_PARTICLES", "ParticleFeatures", "particle_count"]
+__all__ = ["LEAST_PARTICLES", "MOST_TIMES", "ParticleFeatures", "particle_count"]
 
 IntArray = npt.NDArray[np.int32]
 
 SHARE = 8  # vertices per particle
 LEAST_PARTICLES = 16  # of a body in a pair: an eighth of a small body's vertices covers nothing
+MOST_TIMES = 4  # as many as an eighth of the vertices, where the number adapts: half of them then
 
 
 def particle_count(vertices: int, features: int, least: int = LEAST_PARTICLES) -> int:
@@ -30,9 +31,12 @@ def particle_count(vertices: int, features: int, least: int = LEAST_PARTICLES) -
 
 
 class ParticleFeatures:
-    """Features of all soft bodies with their neighbours, and the particles of each pair of bodies at the start."""
+    """Features of all soft bodies with their neighbours, and the particles of each pair of bodies at the start.
 
-    def __init__(self, model: Model, least: int = LEAST_PARTICLES) -> None:
+    adaptive: there is room for more particles than are in use at the start.
+    """
+
+    def __init__(self, model: Model, least: int = LEAST_PARTICLES, adaptive: bool = False) -> None:
         self.bodies = len(model.parts)
         corners, neighbours, counts = [], [], []
         first = 0
@@ -48,12 +52,14 @@ class ParticleFeatures:
         self.neighbours = links[:, 1]
         self.neighbour_start = np.searchsorted(links[:, 0], np.arange(first + 1)).astype(np.int32)
         self.feature_start = np.cumsum([0, *counts]).astype(np.int32)
-        self._pairs([particle_count(len(part.order), n, least) for part, n in zip(model.parts, counts, strict=True)])
+        start = [particle_count(len(part.order), n, least) for part, n in zip(model.parts, counts, strict=True)]
+        self._pairs(start, [min(MOST_TIMES * k, n) for k, n in zip(start, counts, strict=True)] if adaptive else start)
 
-    def _pairs(self, counts: list[int]) -> None:
+    def _pairs(self, start: list[int], room: list[int]) -> None:
         pairs = list(combinations(range(self.bodies), 2))
         self.pair = np.array(pairs, np.int32).reshape(-1, 2)  # the two bodies of each list
-        self.pair_counts = np.array([(counts[a], counts[b]) for a, b in pairs], np.int32).reshape(-1, 2)
+        self.pair_active = np.array([(start[a], start[b]) for a, b in pairs], np.int32).reshape(-1, 2)  # at the start
+        self.pair_counts = np.array([(room[a], room[b]) for a, b in pairs], np.int32).reshape(-1, 2)
         self.pair_start = np.concatenate([[0], np.cumsum(self.pair_counts.sum(axis=1))]).astype(np.int32)
         self.particles = int(self.pair_start[-1])
         places = [self._spread(number, pair) for number, pair in enumerate(pairs)]

@@ -178,7 +178,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_count: wp.array(dtype=int),
         found_soft: wp.array(dtype=int),
         soft_pairs: wp.array(dtype=wp.vec2i),
-        particle_counts: wp.array(dtype=wp.vec2i),
+        particle_counts: wp.array(dtype=wp.vec2i),  # room for particles, and those in use
+        particle_active: wp.array(dtype=wp.vec2i),
         particle_start: wp.array(dtype=int),
         corners: wp.array(dtype=wp.vec3i),
         neighbour_start: wp.array(dtype=int),
@@ -190,6 +191,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         closed: wp.array(dtype=int),
         particle_feature: wp.array(dtype=int),
         particle_position: wp.array(dtype=vec),
+        particle_hit: wp.array(dtype=int),  # 1: this particle found a contact; empty where nobody asks
         face_start: wp.array(dtype=int),  # of each contact body
         faces: wp.array(dtype=n.face),
         points: wp.array(dtype=vec),
@@ -208,8 +210,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             body_b = world * bodies + soft_pairs[p][1]
             thick = thickness[body_a] + thickness[body_b]
             depth = real(0.5) * depth_share * (edge_size[body_a] + edge_size[body_b])
-            others = particle_counts[p][1]
-            for k in range(column, particle_counts[p][0] * others, element_lanes):
+            others = particle_active[at(found_soft[slot])][1]
+            for k in range(column, particle_active[at(found_soft[slot])][0] * others, element_lanes):
                 i = first + k // others
                 j = first + particle_counts[p][0] + k % others
                 feature_1 = particle_feature[at(i)]
@@ -263,6 +265,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             relative += weights_1[c] * move[at(one_side[c])] - weights_2[c] * move[at(other_side[c])]
                         certain = side > zero or side < -facing  # else an impulse might pull
                         if certain and gap + wp.dot(relative, normal) < thick and gap > -depth:
+                            if particle_hit.shape[0] > 0:
+                                particle_hit[at(i)] = 1
+                                particle_hit[at(j)] = 1
                             separate = wp.where(m1 == 1 and m2 == wp.static(n.dim), 1, 0)
                             add_contact(
                                 contacts, wp.vec2i(body_1, body_2), one_side, weights_1, other_side, weights_2, -1,

@@ -43,6 +43,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return within
 
     @wp.func
+    def may_be_inside(boxed: int, shape: int, half: vec, p: vec) -> bool:
+        """Whether a point is inside a box about the ellipsoid or ball; not asked unless `boxed` (footnote 4)."""
+        if boxed == 0 or shape == wp.static(BOX):
+            return True
+        return inside(wp.static(BOX), half, p)
+
+    @wp.func
     def along(axis: int, sign: real) -> vec:
         out = vec()
         out[axis] = sign
@@ -161,4 +168,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         depth, normal = out_of_ellipsoid(half, p)
         return depth, normal
 
-    return SimpleNamespace(inside=inside, collide=collide, exit_distance=exit_distance, nearest_exit=nearest_exit)
+    return SimpleNamespace(
+        inside=inside, may_be_inside=may_be_inside, collide=collide, exit_distance=exit_distance,
+        nearest_exit=nearest_exit,
+    )  # fmt: skip

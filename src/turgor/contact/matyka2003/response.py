@@ -40,7 +40,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     surface, all_moved = materials.kernels(n), moved.kernels(n)
     Movers, rigid_velocity = all_moved.Movers, all_moved.rigid_velocity
     pair_friction, pair_restitution = surface.pair_friction, surface.pair_restitution
-    collide, inside = shapes.collide, shapes.inside
+    collide, inside, may_be_inside = shapes.collide, shapes.inside, shapes.may_be_inside
     exit_distance, nearest_exit = shapes.exit_distance, shapes.nearest_exit
     turning, push = motion.kernels(n), impulse.kernels(n)
     rotate, rotate_back = turning.rotate, turning.rotate_back
@@ -93,6 +93,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def find_contacts(
         upwards: int,  # 1: pairs whose first body has the smaller number, 0: the others
         lanes: int,
+        boxed: int,  # 1: a point is tested against a box first, then against the ellipsoid
         pair: wp.array(dtype=wp.vec2i),
         pair_count: wp.array(dtype=int),
         dt: wp.array(dtype=real),
@@ -147,7 +148,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if rb >= 0:
                 end = rotate_back(objects.orientation[b], end)
                 start = rotate_back(objects.orientation[b], start)
-            depth, normal = collide(shape, half, start, end)
+            depth = real(-1.0)
+            normal = vec()
+            if may_be_inside(boxed, shape, half, end):
+                depth, normal = collide(shape, half, start, end)
             if depth >= real(0.0) and (inverse > real(0.0) or objects.inverse_mass[b] > real(0.0)):
                 if centre_inside and depth > deep * wp.min(half):
                     depth = exit_distance(shape, half, end, out)

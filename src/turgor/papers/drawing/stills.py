@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from turgor.output.frame import Frame
-from turgor.record.look import Pixels
+from turgor.record.look import Pixels, write_text
 from turgor.record.render import Painter
 from turgor.simulation.simulation import Simulation
 
@@ -29,12 +30,12 @@ def jpeg(picture: Pixels) -> bytes:
     return target.getvalue()
 
 
-def cover(picture: Pixels, top: float = 0.5) -> bytes:
-    """A picture, small, for the top of the page; one too high is cut: below (top = 0), above (1) or both (0.5)."""
+def cover(picture: Pixels, top: float | None = None) -> bytes:
+    """A picture, small, for the top of the page: all of it; with `top` one too high is cut, below (0) or above (1)."""
     from PIL import Image, ImageOps
 
     whole = Image.fromarray(np.asarray(picture))
-    if whole.width * COVER[1] > whole.height * COVER[0]:  # too wide: nothing is cut
+    if top is None or whole.width * COVER[1] > whole.height * COVER[0]:
         return jpeg(np.asarray(ImageOps.pad(whole, COVER, Image.Resampling.LANCZOS, color="white")))
     return jpeg(np.asarray(ImageOps.fit(whole, COVER, Image.Resampling.LANCZOS, centering=(0.5, top))))
 
@@ -48,7 +49,8 @@ def stills(
 ) -> list[Pixels]:
     """Runs on to each of the times (s, increasing) and draws each frame. Options: the fields of record.Look.
 
-    The camera is set by the first picture. each_frame: called before every step (a scripted mouse, a measurement).
+    The camera sees all of them, with their velocity vectors. each_frame: called before every step (a scripted mouse, a
+    measurement). Times are written by `strip`, so that covers are without.
     """
     frames: list[Frame] = []
     for time in times:
@@ -58,18 +60,28 @@ def stills(
             sim.step()
         frames.append(sim.frame())
     with Painter(sim.layout, size=size, **look) as painter:
+        painter.aim(*frames)
         return [painter.draw(frame) for frame in frames]
 
 
-def strip(pictures: Sequence[Pixels], gap: int = 6) -> Pixels:
-    """Pictures of one height side by side, made smaller where they are wider than WIDEST together."""
+def strip(pictures: Sequence[Pixels], times: Sequence[float] = (), gap: int = 6) -> Pixels:
+    """Pictures of one height side by side, made smaller where they are wider than WIDEST together.
+
+    times: s, written into them once they have their size, so that all times of a page are equally large.
+    """
+    room = WIDEST - gap * (len(pictures) - 1)
+    share = min(1.0, room / sum(picture.shape[1] for picture in pictures))
+    shown = [_smaller(picture, share) for picture in pictures]
+    if times:
+        shown = [write_text(picture, f"{time:.2f} s") for picture, time in zip(shown, times, strict=True)]
+    bar = np.full((shown[0].shape[0], gap, 3), 255, np.uint8)
+    return np.concatenate([part for picture in shown for part in (picture, bar)][:-1], axis=1)
+
+
+def _smaller(picture: Pixels, share: float) -> Pixels:
     from PIL import Image
 
-    height = pictures[0].shape[0]
-    bar = np.full((height, gap, 3), 255, np.uint8)
-    parts = [part for picture in pictures for part in (picture, bar)][:-1]
-    whole = np.concatenate(parts, axis=1)
-    if whole.shape[1] <= WIDEST:
-        return whole
-    size = (WIDEST, round(height * WIDEST / whole.shape[1]))
-    return np.asarray(Image.fromarray(whole).resize(size, Image.Resampling.LANCZOS))
+    if share >= 1.0:
+        return picture
+    size = tuple(math.floor(share * side) for side in (picture.shape[1], picture.shape[0]))
+    return np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS))

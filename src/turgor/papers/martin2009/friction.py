@@ -164,7 +164,7 @@ def _pictures() -> list[Picture]:
     out = []
     for share in (0.8, 1.6):
         sim = on_slope("cushion", math.atan(share * MU))
-        pair = stills(sim, [0.0, 0.7], (240, 160), zoom=0.55, view=(-90.0, 8.0))
+        pair = stills(sim, [0.0, 0.7], (240, 160), zoom=0.95, view=(-90.0, 8.0))
         out.append(
             Picture(
                 jpeg(strip(pair)), f"the cushion on tan(angle) = {share:g} μ, at the start and after 0.7 s", width=486

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from turgor.papers.martin2009 import benchmarks, contact, formulas, friction, particles, pressure
+from turgor.papers.martin2009 import adaptive, benchmarks, contact, formulas, friction, particles, pressure
 from turgor.papers.report.item import Item
 
 __all__ = ["ITEMS"]
@@ -18,8 +18,8 @@ ITEMS: tuple[Item, ...] = (
     ),
     Item(
         "2009-pressure", "2009", "Section 6.4", "Much gas, stiff springs; little gas, weak springs",
-        f'turgor run hanging-ball -o limp.mp4 --set ball.pins=[] --set "ball.shape={COARSE % 3}" --set ball.at=[0,0,7]'
-        ' --set ball.mass=11.6 --set "ball.gas={moles=1}" --set ball.springs.stiffness=10',
+        f'turgor run hanging-ball -o limp.mp4 --set ball.pins=[] --set "ball.shape={COARSE % 3}" --set ball.at=[0,0,4]'
+        ' --set ball.mass=0.7 --set "ball.gas={nRT=5}" --set ball.springs.stiffness=10',
         pressure.pressure_blocks, ("B1", "B2", "B3"),
     ),
     Item(
@@ -47,5 +47,10 @@ ITEMS: tuple[Item, ...] = (
         "2009-formulas", "2009", "Sections 3 to 5", "Formulas as printed, and the laws",
         "turgor run drop --solver rk4-martin -o rk4-martin.mp4",
         formulas.blocks, ("B3", "B5", "B7", "B8", "B12", "B14"),
+    ),
+    Item(
+        "2009-section-7", "2009", "Section 7", "As many particles as find contacts",
+        "turgor run two-spheres --contact particles-adaptive -o adaptive.mp4",
+        adaptive.blocks, ("B10",),
     ),
 )  # fmt: skip

@@ -15,16 +15,28 @@ from turgor.papers.report.blocks import Block, Picture, Row, Svg, Table, Text
 from turgor.record.look import Pixels
 from turgor.record.render import Painter
 from turgor.scene import Gas, Scene, Springs
+from turgor.scene.gas import GAS_CONSTANT
 from turgor.shapes import Shape
 from turgor.simulation.simulation import Simulation
 
-__all__ = ["AMOUNTS", "Lying", "Round", "lying", "pressure_blocks", "round_ball", "scaling_blocks", "self_push"]
+__all__ = [
+    "AMOUNTS",
+    "Lying",
+    "Round",
+    "lying",
+    "pressure_blocks",
+    "round_ball",
+    "scaling_blocks",
+    "self_push",
+    "two_balls",
+]
 
 FloatArray = npt.NDArray[np.float64]
 G = 9.81  # m/s²
 AMOUNTS = ((100.0, 150.0), (1.0, 10.0))  # n, k of the paper's picture
 RADIUS = 3.0  # m: "units" of the paper, before inflating
-MASS = 11.6  # kg, 0.2 per vertex: not in the paper
+RT, MASS = 5.0, 0.7  # J/mol and kg: not in the paper; the firm ball then keeps its size, and is round
+NAMES = ("firm", "limp")
 GAUGE, STIFFNESS = 300.0, 100.0  # Pa, N/m of the ball whose roundness is measured
 
 
@@ -40,31 +52,41 @@ class Lying:
     carried: float  # weight over pressure, m²: the area that must rest on the floor
     touching: int  # vertices on the floor
     speed: float  # m/s: fastest vertex, at the end
-    image: Pixels | None
+
+
+def two_balls(rt: float = RT) -> Simulation:
+    """The paper's spheres, n mol of a gas with R T = rt (J/mol) each and no air outside, afloat side by side."""
+    scene = Scene(dim=3, gravity=(0.0, 0.0, -G))
+    scene.add_ground(friction=0.5, restitution=0.0)
+    for name, (moles, stiffness), across, color in zip(
+        NAMES, AMOUNTS, (-4.4, 4.4), ("#f4ae3d", "#3f8fd6"), strict=True
+    ):
+        scene.add_soft_body(
+            shapes.uv_sphere(radius=RADIUS, stacks=8, slices=8), name=name, mass=MASS, gas=Gas(nRT=moles * rt),
+            settled=True, springs=Springs(stiffness=stiffness, damping=0.02 * stiffness), drag=1.0,
+            at=(across, 0.0, 50.0), color=color,
+        )  # fmt: skip
+    return Simulation(scene)
 
 
 @functools.cache
-def lying(moles: float, stiffness: float, seconds: float, picture: bool = False) -> Lying:
-    """The paper's sphere with R and T of a real gas at 293 K and no air outside; damped until it rests."""
-    scene = Scene(dim=3, gravity=(0.0, 0.0, -G))
-    scene.add_ground(friction=0.5, restitution=0.0)
-    scene.add_soft_body(
-        shapes.uv_sphere(radius=RADIUS, stacks=8, slices=8), name="ball", mass=MASS, gas=Gas(moles=moles), settled=True,
-        springs=Springs(stiffness=stiffness, damping=0.02 * stiffness), drag=1.0, at=(0.0, 0.0, 20.0),
-        color="#f4ae3d" if moles > 10.0 else "#3f8fd6",
-    )  # fmt: skip
-    sim = Simulation(scene)
-    ball = sim["ball"]
-    start = ball.positions
-    free, slim = ball.volume, _height_over_width(start)
-    ball.positions = start - np.array([0.0, 0.0, start[:, 2].min()])
+def lying(seconds: float) -> tuple[dict[str, Lying], Pixels]:
+    """The two balls laid on the floor and damped until they rest, and a picture of both."""
+    sim = two_balls()
+    afloat = {name: (sim[name].volume, _height_over_width(sim[name].positions)) for name in NAMES}
+    for name in NAMES:
+        points = sim[name].positions
+        sim[name].positions = points - np.array([0.0, 0.0, points[:, 2].min()])
     sim.run(seconds)
     sim.measure()
-    return Lying(
-        free, ball.volume, ball.gauge_pressure, slim, _height_over_width(ball.positions),
-        G * MASS / ball.gauge_pressure, int((ball.positions[:, 2] < 0.01).sum()),
-        float(np.linalg.norm(ball.velocities, axis=1).max()), _still(sim) if picture else None,
-    )  # fmt: skip
+    found = {}
+    for name, (free, slim) in afloat.items():
+        ball, points = sim[name], sim[name].positions
+        found[name] = Lying(
+            free, ball.volume, ball.gauge_pressure, slim, _height_over_width(points), G * MASS / ball.gauge_pressure,
+            int((points[:, 2] < 0.01).sum()), float(np.linalg.norm(ball.velocities, axis=1).max()),
+        )  # fmt: skip
+    return found, _still(sim, (860, 360), (-90.0, 20.0))
 
 
 def _height_over_width(points: FloatArray) -> float:
@@ -72,19 +94,21 @@ def _height_over_width(points: FloatArray) -> float:
     return float(size[2] / size[:2].mean())
 
 
-def _still(sim: Simulation) -> Pixels:
-    with Painter(sim.layout, size=(420, 300), view=(-66.0, 8.0)) as painter:
+def _still(sim: Simulation, size: tuple[int, int] = (420, 300), view: tuple[float, float] = (-66.0, 8.0)) -> Pixels:
+    with Painter(sim.layout, size=size, view=view) as painter:
         return painter.draw(sim.frame())
 
 
 def pressure_blocks(quick: bool) -> list[Block]:
     """Section 6.4 of the report."""
-    seconds = 4.0 if quick else 8.0
-    found = {amount: lying(*amount, seconds, True) for amount in AMOUNTS}
-    inflated = 4.0 / 3.0 * np.pi * RADIUS**3
+    found, image = lying(5.0 if quick else 10.0)
+    firm, limp = (found[name] for name in NAMES)
+    warm = two_balls(GAS_CONSTANT * 293.15)
+    grown = [float(warm[name].volume / warm[name].rest_volume) for name in NAMES]
+    inflated = float(warm[NAMES[0]].rest_volume)
     measures: dict[str, list[float]] = {
         "volume afloat, m³": [ball.free for ball in found.values()],
-        "over that of a ball of 3 m": [ball.free / inflated for ball in found.values()],
+        "over that of the mesh as it was made": [ball.free / inflated for ball in found.values()],
         "volume lying, m³": [ball.volume for ball in found.values()],
         "pressure lying, Pa": [ball.pressure for ball in found.values()],
         "weight over pressure, m²": [ball.carried for ball in found.values()],
@@ -94,40 +118,33 @@ def pressure_blocks(quick: bool) -> list[Block]:
         "flattening, %": [100.0 * (1.0 - ball.flat / ball.slim) for ball in found.values()],
     }
     rows = [[name, *values] for name, values in measures.items()]
-    header = ["", *[f"n = {moles:g}, k = {stiffness:g}" for moles, stiffness in found]]
-    firm, limp = found.values()
+    header = ["", *[f"n = {moles:g}, k = {stiffness:g}" for moles, stiffness in AMOUNTS]]
     return [
         Text("The paper shows a sphere with n = 100 and k = 150 next to one with n = 1 and k = 10."),
-        Row(
-            [
-                Picture(
-                    jpeg(ball.image),
-                    f"n = {moles:g} mol, k = {stiffness:g} N/m, at rest on the floor",
-                    width=420,
-                    cover=cover(ball.image),
-                )
-                for (moles, stiffness), ball in found.items()
-                if ball.image is not None
-            ]
+        Picture(
+            jpeg(image),
+            "At rest on the floor, at one scale: n = 100 mol and k = 150 N/m (left), n = 1 mol and k = 10 N/m (right).",
+            width=860,
+            cover=cover(image),
         ),
         Table(
             header, rows,
-            f"8 × 8 sphere of radius {RADIUS:g} m before inflating, {MASS:g} kg, 293 K, no air outside. Flattening: "
-            "the part of height over width that is lost by lying. The pictures are not at one scale.",
+            f"8 × 8 sphere of radius {RADIUS:g} m before inflating, {MASS:g} kg, R T = {RT:g} J/mol, no air outside. "
+            "Flattening: the part of height over width that is lost by lying.",
         ),
         Text(
             f"Much gas: its pressure of {firm.pressure:.3g} Pa carries the weight on {firm.carried:.2g} m², and the "
-            f"ball loses {100 * (1 - firm.flat / firm.slim):.1f} % of its height over width. Little gas and weak "
-            f"springs: {limp.pressure:.2g} Pa need {limp.carried:.2g} m², {limp.touching} vertices lie on the floor, "
-            f"and it loses {100 * (1 - limp.flat / limp.slim):.0f} %.",
+            f"ball stays round (height over width {firm.flat:.2f}). Little gas and weak springs: "
+            f"{limp.pressure:.2g} Pa would need {limp.carried:.3g} m²; {limp.touching} vertices lie on the floor, the "
+            f"top sinks in, and height over width is {limp.flat:.2f}.",
             "measured",
         ),
         Text(
             "The paper gives neither R and T, nor the mass, nor the ambient pressure, so its picture cannot be "
-            "repeated in numbers; with R = 8.314 J/(mol K) and room temperature a sphere of 3 m grows to "
-            f"{firm.free / inflated:.0f} and {limp.free / inflated:.1f} times its volume. That it is not round afloat "
-            f"(height over width {firm.slim:.2f} and {limp.slim:.2f}) is the uneven mesh's doing: see the pressure "
-            "scaling.",
+            "repeated in numbers; R T and the mass are chosen here so that the firm ball keeps about the size of 3 "
+            "units that the paper names. With R = 8.314 J/(mol K) and room temperature the balls grow to "
+            f"{grown[0]:.0f} and {grown[1]:.1f} times their volume, and on the uneven mesh are not round then: see the "
+            "pressure scaling.",
             "wrong",
         ),
     ]  # fmt: skip

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from turgor.bench import growth
 from turgor.papers.drawing.plot import Curve, chart
-from turgor.papers.matyka2003 import hand, scenes, stability, volumes
+from turgor.papers.matyka2003 import bounding, hand, scenes, stability, volumes
 from turgor.papers.report.blocks import Block, Compared, Svg, Table, Text
 from turgor.papers.report.item import Item
 from turgor.simulation.simulation import Simulation
@@ -160,7 +160,7 @@ ITEMS: tuple[Item, ...] = (
     Item(
         "2003-figures-2-4", "2003", "Figures 2 to 4", "From cloth in the wind to a closed body",
         "turgor run flag --set flag.pins=edges --set flag.at=[0,0,0.75] --set flag.rotation=[0,0,0] "
-        "--set gravity=[0,0,0] --set wind=[0,1,0] --look view=[-16,12] -o cloth.mp4",
+        "--set gravity=[0,0,0] --set wind=[0,-1,0] --look view=[-146,14] -o cloth.mp4",
         scenes.cloth, ("C5", "D2", "D3"),
     ),
     Item(
@@ -183,6 +183,11 @@ ITEMS: tuple[Item, ...] = (
         "2003-section-3-3", "2003", "Section 3.3", "Which steps the integrators stand",
         "turgor run drop --solver midpoint --substeps auto -o midpoint.mp4",
         stability.blocks, ("C3",),
+    ),
+    Item(
+        "2003-section-3-5", "2003", "Section 3.5 and footnote 4", "Collision by bounding objects: what they fit",
+        "turgor bench bounding",
+        bounding.blocks, ("C4",),
     ),
     Item(
         "2003-figure-6", "2003", "Figure 6", "Time of the pressure force against vertices", "turgor bench pressure",

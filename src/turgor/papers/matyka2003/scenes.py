@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import gallery, shapes
-from turgor.papers.drawing.line_drawing import Drawing, projected
+from turgor.papers.drawing.line_drawing import Drawing, Shading, projected
 from turgor.papers.drawing.plot import Curve, chart
 from turgor.papers.drawing.stills import cover, jpeg, stills, strip
 from turgor.papers.gallery_scenes import one_ball
@@ -23,6 +23,7 @@ from turgor.simulation.simulation import Simulation
 __all__ = ["Hanging", "bouncing_ball", "cloth", "cloth_depths", "five_balls", "four_pressures", "hang", "slide"]
 
 FloatArray = npt.NDArray[np.float64]
+CLOTH_VIEW = (-146.0, 14.0)  # azimuth and elevation, degrees: the side to which the wind bulges the cloth
 PRESSURES = (2.0, 10.0, 40.0, 160.0)  # Pa, gauge at the rest volume
 GRAVITY = 9.81
 
@@ -66,8 +67,8 @@ def five_balls(quick: bool) -> list[Block]:
     return [
         Text("Five balls bounce in a box that turns, with collisions; real time on the computer of the day."),
         Picture(
-            jpeg(strip(pictures)),
-            "At " + ", ".join(f"{moment:g}" for moment in times) + " s: the box turns at 0.6 rad/s.",
+            jpeg(strip(pictures, times)),
+            "The box turns at 0.6 rad/s.",
             cover=cover(pictures[-1]),
         ),
         Compared(rows, "Frames of 1/60 s simulated per second of processor time, not drawn."),
@@ -170,7 +171,7 @@ def four_pressures(quick: bool) -> list[Block]:
         Picture(
             jpeg(pictures[0]),
             f"Filled to {', '.join(f'{p:g}' for p in PRESSURES)} Pa, no air outside.",
-            cover=cover(pictures[0][:, 90:515], top=0.2),
+            cover=cover(pictures[0][:, 90:515]),
         ),
         Table(
             header, rows,
@@ -197,23 +198,42 @@ def cloth_scene() -> Scene:
     scene.set("flag.at", (0.0, 0.0, 0.75))
     scene.set("flag.rotation", (0.0, 0.0, 0.0))
     scene.gravity = (0.0, 0.0, 0.0)
-    scene.wind = (0.0, 1.0, 0.0)
+    scene.wind = (0.0, -1.0, 0.0)
     return scene
 
 
 def cloth_depths(winds: FloatArray, seconds: float = 2.0) -> tuple[FloatArray, FloatArray]:
     """Of the cloth in several winds (m/s): depth of its middle at the end (m), and the force on it at the start (N)."""
     sim = Simulation(cloth_scene(), worlds=len(winds), contact="none", fps=30.0)
-    sim.wind = np.stack([0 * winds, winds, 0 * winds], axis=1)
-    force = sim["flag"].forces[..., 1].sum(axis=-1)
+    sim.wind = np.stack([0 * winds, -winds, 0 * winds], axis=1)
+    force = -sim["flag"].forces[..., 1].sum(axis=-1)
     sim.run(seconds)
-    return sim["flag"].positions[..., 1].max(axis=1), np.asarray(force)
+    return -sim["flag"].positions[..., 1].min(axis=1), np.asarray(force)
+
+
+def blown_cloth(sim: Simulation) -> str:
+    """The cloth of a cloth_scene as it is now, seen from where the wind blows to, and the wind as arrows."""
+    (cloth,) = sim.scene.cloths
+    points = sim["flag"].positions - (0.0, 0.0, 0.75)
+    edge = float(points[:, 0].min())
+    drawing = Drawing((-1.45, -0.72), (0.8, 0.72), 440)
+    for height in (-0.3, 0.0, 0.3):
+        tail, tip = projected(np.array([(edge, 1.0, height), (edge, 0.12, height)]), CLOTH_VIEW)
+        drawing.arrow(tail, tip, "#c92f36", 2.6)
+    drawing.text((-1.05, 0.62), "wind", "#c92f36")
+    drawing.surface(
+        points, cloth.shape.faces, CLOTH_VIEW, Shading("#dfecf9", "#dfecf9", line="#5b7eb0", width=0.6, lit=True)
+    )
+    drawing.dots(projected(points, CLOTH_VIEW)[cloth.pinned], "#2b4a7d", 1.8)
+    return drawing.svg()
 
 
 def cloth(quick: bool) -> list[Block]:
     """Figures 2, 3 and 4 of the report."""
     sim = Simulation(cloth_scene(), contact="none")
-    pictures = stills(sim, [0.0, 1.0], (480, 320), view=(-16.0, 12.0), texture="none", zoom=1.05)
+    flat = blown_cloth(sim)
+    pictures = stills(sim, [1.0], (480, 320), view=CLOTH_VIEW, texture="none", zoom=1.05)
+    bulged = blown_cloth(sim)
     winds = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
     depths, forces = cloth_depths(winds, 1.0 if quick else 2.0)
     power = float(np.polyfit(np.log(winds), np.log(depths), 1)[0])
@@ -221,22 +241,24 @@ def cloth(quick: bool) -> list[Block]:
     rows = [
         [wind, force, points * drag * wind, depth] for wind, force, depth in zip(winds, forces, depths, strict=True)
     ]
-    ball = Simulation(paper_ball())
+    ball = Simulation(one_ball(ball__shape__icosphere__subdivisions=2, ball__settled=True, ball__at=(0.0, 0.0, 0.55)))
     shape = ball.scene.soft_bodies[0].shape
-    (solid,) = stills(ball, [0.0], (320, 300))
-    sheet = Drawing((-0.55, -0.55), (0.55, 0.55), 300)
-    sheet.lines(projected(shape.vertices), shape.edges, width=1.0)
+    (solid,) = stills(ball, [0.0], (340, 300), zoom=1.15)
+    net = Drawing((-0.62, -0.55), (0.62, 0.55), 340)
+    net.surface(shape.vertices, shape.faces, shading=Shading("#ffffff", width=1.0))
     law = Curve("slope 1/3", winds, depths[0] * (winds / winds[0]) ** (1 / 3), dashed=True)
     return [
         Text(
             "The idea of the paper: wind bulges a cloth whose edges are fixed; close the surface and put the wind "
             "inside, and it becomes pressure. Wind pushes each point with c ((w − v)·n) n."
         ),
-        Picture(
-            jpeg(strip(pictures)),
-            "Figures 2 and 3: the cloth before, and after 1 s in a wind of 1 m/s.",
-            cover=cover(pictures[1]),
+        Row(
+            [
+                Svg(flat, "Figure 2: the cloth, its fixed edges (dots) and the wind along its normal (red)."),
+                Svg(bulged, "Figure 3: the same cloth after 1 s in a wind of 1 m/s."),
+            ]
         ),
+        Picture(jpeg(pictures[0]), "The bulged cloth as the engine draws it.", width=480, cover=cover(pictures[0])),
         Svg(
             chart([Curve("measured", winds, depths, line=False), law], "wind, m/s", "depth, m", log_x=True, log_y=True),
             "Depth of the middle against wind.",
@@ -247,7 +269,12 @@ def cloth(quick: bool) -> list[Block]:
             "stretch grows with the square of the depth, and its pull towards the plane with the cube.",
             "measured",
         ),
-        Row([Picture(jpeg(solid), "Figure 4: solid."), Svg(sheet.svg(), "Figure 4: its 480 springs.")]),
+        Row(
+            [
+                Picture(jpeg(solid), "Figure 4: solid.", width=340),
+                Svg(net.svg(), f"Figure 4: its {len(shape.edges)} springs, those in front."),
+            ]
+        ),
     ]
 
 
@@ -302,7 +329,7 @@ def bouncing_ball(quick: bool) -> list[Block]:
 
     watch = Stopwatch(look)
     times = (0.0, 0.4, 0.55, 0.75) if quick else (0.0, 0.4, 0.55, 0.75, 1.0)
-    pictures = stills(sim, times, (240, 300), watch, velocities=True, velocity_seconds=0.06, zoom=1.1)
+    pictures = stills(sim, times, (240, 300), watch, velocities=True, velocity_seconds=0.06)
     while sim.time < 1.5:
         watch(sim)
         sim.step()
@@ -327,8 +354,8 @@ def bouncing_ball(quick: bool) -> list[Block]:
     return [
         Text("A ball falls, flattens and bounces; velocity vectors show what moves which way."),
         Picture(
-            jpeg(strip(pictures)),
-            "At " + ", ".join(f"{moment:g}" for moment in times) + " s; a vector is the way of a point in 0.06 s.",
+            jpeg(strip(pictures, times)),
+            "A vector is the way of a point in 0.06 s.",
             cover=cover(strip(pictures[2:4])),
         ),
         Compared(rows, "Frames of 1/60 s simulated per second of processor time, not drawn."),

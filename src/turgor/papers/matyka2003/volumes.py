@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import shapes
-from turgor.papers.drawing.line_drawing import Drawing, projected
+from turgor.papers.drawing.line_drawing import Drawing, Shading, projected, view_axes
 from turgor.papers.drawing.plot import Curve, chart
 from turgor.papers.matyka2003.scenes import paper_ball
 from turgor.papers.report.blocks import Block, Svg, Table, Text
@@ -203,12 +203,13 @@ def _drawing(groups: Sequence[tuple[Shape, Sequence[str]]]) -> str:
         lines = [(COLORS[name], projected(line, VIEW)) for name in bounds for line in _around(name, points)]
         everything = np.concatenate([line for _, line in lines])
         shift = np.array([left - everything[:, 0].min(), 0.0])
-        scenes.append((shape, projected(points, VIEW) + shift, [(color, line + shift) for color, line in lines]))
+        aside = points + shift[0] * view_axes(VIEW)[0]
+        scenes.append((shape, aside, [(color, line + shift) for color, line in lines]))
         left += float(np.ptp(everything[:, 0])) + 0.15
     ends = np.concatenate([line for _, _, lines in scenes for _, line in lines])
     sheet = Drawing(ends.min(axis=0), ends.max(axis=0), 900)
     for shape, points, lines in scenes:
-        sheet.lines(points, shape.edges, "#8a94a0", 0.7)
+        sheet.surface(points, shape.faces, VIEW, Shading("#f2f5f8", line="#8a94a0", width=0.7))
         for color, line in lines:
             sheet.path(line, color)
     return sheet.svg()

@@ -13,6 +13,7 @@ from turgor.papers.drawing.line_drawing import Drawing
 from turgor.papers.drawing.stills import cover, jpeg, stills, strip
 from turgor.papers.gallery_scenes import drop_2d, empty_ring
 from turgor.papers.matyka2004 import areas, integrators, motion
+from turgor.papers.matyka2004.diagrams import algorithm_diagram, structure_diagram
 from turgor.papers.report.blocks import Block, Picture, Svg, Table, Text
 from turgor.papers.report.item import Item
 from turgor.simulation.simulation import Simulation
@@ -91,6 +92,16 @@ def mesh(quick: bool) -> list[Block]:
     ]
 
 
+MEANINGS = {
+    "state.x": "position",
+    "state.v": "velocity",
+    "scratch.f": "force",
+    "scratch.area": "area vector",
+    "model.springs": "two points",
+    "model.rest": "rest length",
+}
+
+
 def structures(quick: bool) -> list[Block]:
     """What is kept per point and spring."""
     sim = Simulation(drop_2d(ball__settled=False))
@@ -99,6 +110,16 @@ def structures(quick: bool) -> list[Block]:
     def size(*arrays: Any) -> int:
         return sum(array.numpy().nbytes // len(array) for array in arrays)
 
+    kept = {
+        "state.x": state.x, "state.v": state.v, "scratch.f": scratch.f, "scratch.area": scratch.area,
+        "model.springs": model.springs, "model.rest": model.rest,
+    }  # fmt: skip
+    entries = {name: f"{MEANINGS[name]}, {size(array)} bytes" for name, array in kept.items()}
+    of_springs = ("model.springs", "model.rest")
+    drawn = structure_diagram(
+        {name: text for name, text in entries.items() if name not in of_springs},
+        {name: entries[name] for name in of_springs},
+    )
     rows: list[list[Any]] = [
         ["point: position, velocity, force", 24, size(state.x, state.v, scratch.f)],
         ["spring: two points, rest length", 12, size(model.springs, model.rest)],
@@ -111,6 +132,11 @@ def structures(quick: bool) -> list[Block]:
             "The paper keeps two tables of structures, points and springs. turgor keeps one array per quantity "
             "(the processor reads only what a stage needs), in the same single precision."
         ),
+        Svg(
+            drawn,
+            "Left: the paper's structures; springs name their points. Right: arrays of the engine (blue: an "
+            "entry per point, green: per spring).",
+        ),
         Table(["what is kept", "paper, bytes", "turgor, bytes"], rows, "Per point or spring in 2D; turgor's measured."),
     ]
 
@@ -118,10 +144,10 @@ def structures(quick: bool) -> list[Block]:
 # Figure 3: the algorithm -------------------------------------------------------------------------------------------
 
 PRESSURE_STAGES = ("faces", "gas")
-STAGES = {
+STAGES = {  # in the order in which they run, named as the engine names them
     "springs": "spring forces with damping",
-    "faces": "edge normals, area (Gauss), volume gradient",
-    "gas": "pressure from the gas law; gravity; the mouse",
+    "faces": "edge normals, area (Gauss), its gradient",
+    "gas": "pressure by the gas law; gravity; mouse",
     "integrate": "sum of forces, velocity, position, floor",
 }
 
@@ -142,14 +168,15 @@ def pressure_share(times: dict[str, float]) -> float:
 def algorithm(quick: bool) -> list[Block]:
     """The ring without and with gas, and the time of each stage."""
     seconds = 1.5 if quick else 3.0
+    times = [0.0, 0.55, 0.75, seconds]
     pictures, shares = [], []
     for scene in (empty_ring(), gallery.load("drop-2d")):
         sim = Simulation(scene)
         start = sim["ball"].volume
-        pictures.append(stills(sim, [0.0, 0.55, 0.75, seconds], (294, 270), timestamp=True))
+        pictures.append(stills(sim, times, (294, 270)))
         shares.append(sim["ball"].volume / start)
-    small, large = stage_table(48), stage_table(4_800 if quick else 48_000)
-    count = 4_800 if quick else 48_000
+    count = 4_800 if quick else 9_600
+    small, large = stage_table(48), stage_table(count)
     rows = [
         [name, what, "added by pressure" if name in PRESSURE_STAGES else "both", 1e6 * small[name],
          1e9 * large[name] / count]
@@ -160,12 +187,17 @@ def algorithm(quick: bool) -> list[Block]:
             "The paper sets the algorithm of a spring-mass model beside that of the pressure model: the same steps, "
             "and one force more. Below are turgor's own stages of a substep, and the ring without and with gas."
         ),
+        Svg(
+            algorithm_diagram(STAGES, PRESSURE_STAGES),
+            "Red: what pressure adds. The stages of turgor have the names that the engine gives them; they are "
+            "repeated for each substep (inner arrow) of a frame (outer arrow).",
+        ),
         Picture(
-            jpeg(np.concatenate([strip(part) for part in pictures])),
+            jpeg(np.concatenate([strip(part, times) for part in pictures])),
             "Top: springs alone; the ring falls and collapses. Bottom: the same ring with gas, which holds "
             "it open from the start.",
             "A spring-mass ring that collapses on the floor, above the same ring inflated",
-            cover=cover(strip([part[2][:, 45:-45] for part in pictures]), top=1.0),
+            cover=cover(strip([part[2] for part in pictures])),
         ),
         Table(
             ["stage", "what it does", "model", "48 points, µs", f"{count:,} points, ns per point"], rows,

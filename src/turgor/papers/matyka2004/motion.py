@@ -42,7 +42,7 @@ def inflate(quick: bool) -> list[Block]:
         pressures.append(float(sim["ball"].pressure))
 
     times = [0.0, 1.0, 2.0, 2.4, 3.0] if quick else [0.0, 1.0, 2.0, 2.4, 2.7, 6.0]
-    pictures = stills(sim, times, (196, 300), note, color_by="pressure", limits=(0.0, 60.0), timestamp=True)
+    pictures = stills(sim, times, (196, 300), note, color_by="pressure", limits=(0.0, 60.0))
     full = next(k for k, moment in enumerate(moments) if moment >= 2.0 - 1e-6)
     chosen = [Curve("area, m²", moments, areas), Curve("height of the centre, m", moments, heights)]
     return [
@@ -51,10 +51,10 @@ def inflate(quick: bool) -> list[Block]:
             "`inflate` is the time of pumping and `gravity_waits` is that switch."
         ),
         Picture(
-            jpeg(strip(pictures)),
+            jpeg(strip(pictures, times)),
             "Colour follows the pressure: blue low, red high.",
             "A ball grows, then falls",
-            cover=cover(strip(pictures[1:3]), top=0.0),
+            cover=cover(strip(pictures[1:3])),
         ),
         Svg(chart(chosen, "time, s", "area, m²; height, m", height=260)),
         Text(
@@ -120,7 +120,8 @@ def wall(quick: bool) -> list[Block]:
     losses = (LOSS, 0.5) if quick else (LOSS, 0.3, 0.5, 0.9)
     rows = [[loss, loose_points(loss), rebound(loss)] for loss in losses]
     sim = Simulation(gallery.load("drop-2d"))
-    pictures = stills(sim, [0.0, 0.5, 0.6, 0.75, 0.95], (232, 300), velocities=True, timestamp=True)
+    times = [0.0, 0.5, 0.6, 0.75, 0.95]
+    pictures = stills(sim, times, (232, 300), velocities=True)
     falls = [[mass, fall_of(mass), G * mass] for mass in (0.5, 1.0, 2.0)]
     ours, listed = resting_speeds(0.5)
     return [
@@ -128,8 +129,9 @@ def wall(quick: bool) -> list[Block]:
             "A point that would pass the floor is stopped there, and its vertical velocity is reversed and multiplied "
             "by 0.1. turgor's `restitution` is that coefficient, for the normal velocity at a wall of any direction."
         ),
-        Picture(jpeg(strip(pictures)), "The ball hits the floor (restitution 0.1), with velocity vectors.", "A bounce",
-            cover=cover(strip(pictures[2:4])),
+        Picture(
+            jpeg(strip(pictures, times)), "The ball hits the floor (restitution 0.1), with velocity vectors.",
+            "A bounce", cover=cover(strip(pictures[2:4])),
         ),
         Table(
             ["restitution", "speed after / before, loose points", "centre's height after the bounce, m"], rows,
@@ -164,7 +166,8 @@ def wall(quick: bool) -> list[Block]:
 def solid(quick: bool) -> list[Block]:
     """Three balls in 3D."""
     sim = Simulation(gallery.load("drop"))
-    pictures = stills(sim, [0.0, 0.5, 0.8] if quick else [0.0, 0.5, 0.8, 4.0], (400, 300), timestamp=True)
+    times = [0.0, 0.5, 0.8] if quick else [0.0, 0.5, 0.8, 4.0]
+    pictures = stills(sim, times, (400, 300))
     rows = [
         [name, float(sim[name].gauge_pressure), float(sim[name].volume), float(np.ptp(sim[name].positions[:, 2]))]
         for name in ("limp", "ball", "firm")
@@ -172,7 +175,7 @@ def solid(quick: bool) -> list[Block]:
     return [
         Text("The same model in three dimensions. In turgor the same code runs both: a scene says `dim = 3`."),
         Picture(
-            jpeg(strip(pictures)),
+            jpeg(strip(pictures, times)),
             "Three balls with little, more and much gas (642 points each).",
             "Three balls",
             cover=cover(pictures[2]),
@@ -229,7 +232,7 @@ def mouse(quick: bool) -> list[Block]:
         if any(abs(sim.time - time) < 0.4 / sim.settings.fps for time in times[:-1]):
             shapes_seen.append((sim.time, sim["ball"].positions))
 
-    pictures = stills(sim, times, (390, 270), before, velocities=True, normals=True, zoom=0.45, timestamp=True)
+    pictures = stills(sim, times, (390, 200), before, velocities=True, normals=True)
     drawing = Drawing((-2.2, -0.1), (2.2, 1.7), 640)
     drawing.path(np.array([[-2.2, 0.0], [2.2, 0.0]]))
     for _, points in shapes_seen:
@@ -238,7 +241,7 @@ def mouse(quick: bool) -> list[Block]:
         drawing.path(np.array([points[pointer.vertex], mouse_at(time)]), "#e08a1e")
         drawing.dots(points[pointer.vertex][None], BLUE)
         drawing.dots(mouse_at(time)[None], RED)
-        drawing.text(mouse_at(time) + np.array([0.0, 0.08]), f"{time:.1f} s")
+        drawing.text(mouse_at(time) + np.array([0.0, 0.13]), f"{time:.1f} s")
     drawing.path(MOUSE, RED, dashed=True)
     sim.run(REST)
     untouched = Simulation(mouse_scene())
@@ -250,7 +253,7 @@ def mouse(quick: bool) -> list[Block]:
             "mouse (`sim.grab`), so that the picture is the same each time; `turgor play` gives the mouse to you."
         ),
         Picture(
-            jpeg(np.concatenate([strip(pictures[:3]), strip(pictures[3:])])),
+            jpeg(np.concatenate([strip(pictures[:3], times[:3]), strip(pictures[3:], times[3:])])),
             f"Pressed at {PULL[0]} s, let go at {PULL[1]} s; red: velocities, dark blue: normals, both of which the "
             "paper suggests to draw.",
             "A soft ball that is dragged by the mouse",

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor import gallery, shapes
-from turgor.papers.drawing.line_drawing import Drawing, projected
+from turgor.papers.drawing.line_drawing import Drawing, projected, view_axes
 from turgor.papers.drawing.stills import cover, jpeg, stills, strip
 from turgor.papers.gallery_scenes import one_ball
 from turgor.papers.matyka2007 import cloth
+from turgor.papers.matyka2007.scheme import scheme
 from turgor.papers.report.blocks import Block, Picture, Row, Svg, Table, Text
 from turgor.papers.report.item import Item
 from turgor.scene import Gas, Scene, Springs
@@ -39,7 +40,7 @@ def fall_speed(time: float, drag: float) -> float:
 
 def falling(quick: bool) -> list[Block]:
     """The ball falls; its velocities in red."""
-    sim = Simulation(one_ball())
+    sim = Simulation(one_ball(ball__shape__icosphere__subdivisions=2, ball__settled=True))
     drag = sim.scene.soft_bodies[0].drag
     rows: list[list[Any]] = []
     times = [0.15, 0.3, 0.45, 0.6, 0.75]
@@ -48,18 +49,19 @@ def falling(quick: bool) -> list[Block]:
         if any(abs(sim.time - time) < 0.4 / sim.settings.fps for time in times):
             rows.append(state(sim, drag))
 
-    pictures = stills(sim, times, (238, 300), look, velocities=True, timestamp=True, zoom=1.1)
+    pictures = stills(sim, times, (238, 300), look, velocities=True, velocity_seconds=0.06)
     rows.append(state(sim, drag))
     nrt = float(sim["ball"].nRT)
     spread = max(abs(row[4] * row[5] / nrt - 1.0) for row in rows)
     return [
         Text("The poster's first picture: a ball with gas falls on the ground; red are the velocities of its points."),
-        Picture(jpeg(strip(pictures)), "Falling, touching, flattened, bouncing.", "A ball with red velocity vectors",
-            cover=cover(strip(pictures[2:4])),
+        Picture(
+            jpeg(strip(pictures, times)), "Falling, flattened, bouncing; a line is the way of a point in 0.06 s.",
+            "A ball with red velocity vectors", cover=cover(strip(pictures[2:4])),
         ),
         Table(
             ["time, s", "fall speed, m/s", "the law, m/s", "fastest point, m/s", "pressure, Pa", "volume, m³"],
-            rows, "The ball of `drop`, 642 points. The law is free fall with drag, until the floor is touched.",
+            rows, "The ball of `drop` with 162 points. The law is free fall with drag, until the floor is touched.",
         ),
         Text(
             f"In the air the centre falls with {100 * rows[1][1] / rows[1][2]:.2f} % of the speed of the law at 0.3 "
@@ -95,14 +97,10 @@ def woven(quick: bool) -> list[Block]:
     """Closed shapes as nets of springs."""
     drawing, rows = Drawing((-0.6, -0.66), (4.2, 0.55), 940), []
     for number, (name, shape) in enumerate(closed_shapes().items()):
-        flat, depth = projected(shape.vertices), projected(shape.vertices, (24.0, 0.0))[:, 0]
-        middle = 0.5 * (flat.min(axis=0) + flat.max(axis=0))
-        flat = (flat - middle) / np.ptp(flat, axis=0).max() + (1.2 * number, 0.0)
-        corners = flat[shape.faces]
-        side, other = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-        seen = np.flatnonzero(side[:, 0] * other[:, 1] - side[:, 1] * other[:, 0] > 0.0)
-        for face in seen[np.argsort(-depth[shape.faces[seen]].mean(axis=1))]:  # far ones first
-            drawing.outline(flat[shape.faces[face]], "#eaf2fa", DARK, width=0.8)
+        flat = projected(shape.vertices)
+        middle = 0.5 * (flat.min(axis=0) + flat.max(axis=0)) @ view_axes()[:2]
+        size = float(np.ptp(flat, axis=0).max())
+        drawing.surface((shape.vertices - middle) / size + 1.2 * number * view_axes()[0], shape.faces)
         drawing.text((1.2 * number, -0.62), name)
         counts = len(shape.vertices), len(shape.edges), len(shape.faces)
         rows.append([name, *counts, counts[0] - counts[1] + counts[2], shape.volume])
@@ -146,6 +144,10 @@ def laws(quick: bool) -> list[Block]:
             "The poster's scheme of what goes into the model: Newton's second law, Hooke's law, the ideal gas law of "
             "statistical physics, pressure, and numerical integration of ordinary differential equations. Each can be "
             "measured on the ball of `drop`."
+        ),
+        Svg(
+            scheme(),
+            "Blue: parts of the poster's scheme, each with the file of turgor that has it; grey: turgor's own.",
         ),
         Table(["law", "what is measured", "turgor", "law's value"], law_values(), digits=6),
         Text(
@@ -266,7 +268,8 @@ def letters(quick: bool) -> list[Block]:
 
 ITEMS: tuple[Item, ...] = (
     Item("2007-figure-1", "2007", "Figure 1", "A falling ball with its velocities in red",
-         "turgor run drop -o drop.mp4 --look velocities=true", falling, ("D1", "D7")),
+         "turgor run drop --set ball.shape.icosphere.subdivisions=2 --look velocities=true -o drop.mp4", falling,
+         ("D1", "D7")),
     Item("2007-figure-2", "2007", "Figure 2", "The spring-mass model of cloth",
          "turgor run flag --set 'wind=[0,0,0]' -o cloth.mp4 --look texture=none", cloth.cloth, ("D2",)),
     Item("2007-figure-3", "2007", "Figure 3", "A flag in the wind (1, 0, 0)",

@@ -7,7 +7,7 @@ from typing import Any
 import warp as wp
 
 from turgor.contact.features.method import FeatureContacts
-from turgor.contact.martin2009.method import MartinContacts, ParticleContacts
+from turgor.contact.martin2009.method import AdaptiveParticleContacts, MartinContacts, ParticleContacts
 from turgor.contact.matyka2003.method import BoundingContacts
 from turgor.contact.method import ContactMethod
 from turgor.contact.readings import Readings
@@ -28,6 +28,7 @@ ROUNDS = 4  # of impulses per substep
 RIGID_ROUNDS = (6, 10)  # with rigid bodies: stacks need more, and more again where all contacts are solved at once
 METHODS: dict[str, type[Any]] = {
     "features": FeatureContacts, "particles": ParticleContacts, "particles-martin": MartinContacts,
+    "particles-adaptive": AdaptiveParticleContacts,
     "bounding": BoundingContacts,
 }  # fmt: skip
 

@@ -161,7 +161,7 @@ class Particles(Overlay):
     @staticmethod
     def available(picture: Picture) -> bool:
         """Whether this contact method has them."""
-        return picture.world.sim.settings.contact in ("particles", "particles-martin")
+        return picture.world.sim.settings.contact.startswith("particles")
 
     def show(self, frame: Frame) -> None:
         sim = self._picture.world.sim

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ from turgor.viewer.world.world import World
 __all__ = ["FLAT", "SOLID", "add_shape", "add_shapes", "common_size", "made"]
 
 FloatArray = npt.NDArray[np.float64]
-SOLID = ("ball", "box", "letter")  # what can be added in 3D
+SOLID = ("ball", "box", "cone", "letter")  # what can be added in 3D
 FLAT = ("circle", "square", "star")  # and in 2D
 ROUND = ("ball", "circle")
 GAP = 0.04  # of a body's size that is left free around it
@@ -61,13 +62,15 @@ def made(what: str, size: float, letter: str = "A", fine: bool = False) -> Shape
         return shapes.icosphere(size / 2.0, 3 if fine else 2)
     if what == "box":
         return shapes.box((size, size, size), 5)
+    if what == "cone":
+        return shapes.cone(0.45 * size, size, 14, 18)
     if what == "circle":
         return shapes.circle(size / 2.0, 48 if fine else 32)
     if what == "square":
         return shapes.polygon(4, size / 2.0, 32)
     if what == "star":
         return shapes.star(5, size / 2.0, size / 4.0, 40)
-    one = letter.strip()
+    one = unicodedata.normalize("NFC", letter.strip())  # an accent typed after its letter belongs to it
     if len(one) != 1:
         raise SceneError(f"letter: one letter is needed, got {letter!r}")
     parts = shapes.text(one, size, 0.3 * size, size / 10.0)

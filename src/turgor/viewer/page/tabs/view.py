@@ -22,8 +22,8 @@ COLORS = {"Body colour": BODY, "Pressure": "pressure", "Stretch": "stretch", "Sp
 SEE_THROUGH = 0.35  # opacity of the bodies
 OUTLINE_ONLY = 0.12  # opacity of filled shapes that are shown as outlines
 NO_PARTICLES = (
-    "Collision particles exist only with the contact method *particles*: choose it in the tab **Change**, "
-    'or write `contact = "particles"` into the scene.'
+    "Collision particles exist only with the contact methods *particles* and *particles-adaptive*: choose one in the "
+    'tab **Change**, or write `contact = "particles"` into the scene.'
 )
 
 # key: label, class, on at first, hotkey, hint
