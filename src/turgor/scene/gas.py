@@ -106,6 +106,11 @@ class Gas:
         if self.gravity_waits and self.inflate == 0.0:
             raise SceneError("gas.gravity_waits needs inflate > 0: gravity waits until the body is fully inflated")
 
+    @property
+    def entered_gauge(self) -> float | None:
+        """Pa above ambient, as it was entered; None where the amount was entered instead."""
+        return self.gauge if self.absolute is None else self.absolute - self.ambient
+
     def nRT_at(self, rest_volume: float, time: float = math.inf) -> float:  # noqa: N802
         """n R T in joules such that P V = n R T at the rest volume (m³, or m² in 2D).
 

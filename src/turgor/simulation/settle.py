@@ -15,7 +15,9 @@ from turgor.errors import UnstableError
 from turgor.output.progress import waiting
 from turgor.scene.data import SoftBody, Springs, rotation_matrix
 from turgor.scene.scene import Scene
+from turgor.scene.units import units_doubt
 from turgor.simulation.step.relaxation import Relaxation
+from turgor.simulation.warn import silent
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
@@ -68,7 +70,8 @@ def settled_positions(body: SoftBody, glued: npt.NDArray[np.int32]) -> FloatArra
         still = replace(still, volume="exact", samples=None)
     scene = Scene(dim=body.dim, gravity=zero, name="settle")
     scene.add(still)
-    sim = Simulation(scene, precision="double", contact="none")
+    with silent():
+        sim = Simulation(scene, precision="double", contact="none")
     with waiting(f"settling {body.name!r}") as report:
         return _relaxed(sim, still, report)
 
@@ -102,10 +105,12 @@ def _relaxed(sim: Simulation, body: SoftBody, report: Callable[[str], None]) -> 
 def _no_equilibrium(body: SoftBody, what: str) -> str:
     known = body.volume == "exact" or (body.gas is not None and body.gas.held)
     estimate = "" if known else f", or use volume = 'exact' instead of {body.volume!r}"
+    doubt = units_doubt(body)
+    units = f"it {doubt}; if its size is meant, " if doubt else ""
     return (
-        f"body {body.name!r} found no equilibrium of springs and gas before the start (settled = true): it {what}; its "
-        f"springs may be too soft for its pressure: leave settled out, raise springs.stiffness, or lower the gas "
-        f"pressure{estimate}"
+        f"body {body.name!r} found no equilibrium of springs and gas before the start (settled = true): it {what}; "
+        f"{units}its springs may be too soft for its pressure: leave settled out, raise springs.stiffness, or lower "
+        f"the gas pressure{estimate}"
     )
 
 
