@@ -114,3 +114,93 @@ def test_several_worlds():
     assert sim.warnings == []
     sim["ball"].gauge_pressure = np.array([0.0, 0.0, 800.0])
     assert "body 'ball' in world 2: a gauge pressure of 800" in sim.warnings[0]
+
+
+# --- pressure_at = "equilibrium": what is entered is what holds
+
+SHAPES = {
+    "ring": (shapes.circle(0.5, 40), 200.0, 20.0),  # shape, N/m, N/m or Pa that it can hold
+    "star": (shapes.star(), 200.0, 20.0),
+    "ball": (shapes.icosphere(0.5, 2), 200.0, 150.0),
+    "torus": (shapes.torus(0.5, 0.2, 20, 10), 200.0, 150.0),
+    "box": (shapes.box((1, 1, 1), 6), 200.0, 60.0),
+}
+
+
+@pytest.mark.req("X3", "D5")
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("ambient", [0.0, 101_325.0])
+def test_the_entered_pressure_holds(name, ambient):
+    """In equilibrium from the start, and it stays there: the torus has another, symmetric one, which does not hold."""
+    shape, stiffness, gauge = SHAPES[name]
+    gas = Gas.at(gauge=gauge, ambient=ambient, pressure_at="equilibrium")
+    sim, before, after = resting(shape, gas, stiffness, settled=True, seconds=2.0)
+    assert sim["ball"].gauge_pressure == pytest.approx(gauge, rel=2e-3)
+    assert before == after == []
+
+
+@pytest.mark.req("X3")
+@pytest.mark.parametrize("law", ["isothermal", "adiabatic"])
+@pytest.mark.parametrize("gauge", [10.0, 50.0, 150.0])
+def test_an_unsettled_body_comes_to_rest_at_the_entered_pressure(gauge, law):
+    gas = Gas.at(gauge=gauge, law=law, pressure_at="equilibrium")
+    sim, _, after = resting(shapes.icosphere(0.5, 2), gas)
+    assert sim["ball"].gauge_pressure == pytest.approx(gauge, rel=1e-3)
+    assert after == []
+
+
+def test_an_absolute_pressure_and_an_inflated_body_hold_too():
+    gas = Gas.at(absolute=101_425.0, pressure_at="equilibrium", inflate=1.0)
+    sim, _, _ = resting(shapes.icosphere(0.5, 2), gas, seconds=5.0)
+    assert sim["ball"].pressure == pytest.approx(101_425.0, abs=0.1)
+
+
+def test_two_bodies_that_are_alike_and_turned_hold_the_same():
+    scene = turgor.Scene(gravity=(0, 0, 0))
+    gas = Gas.at(gauge=100.0, pressure_at="equilibrium")
+    for name, x, turn in (("a", 0.0, (0, 0, 0)), ("b", 3.0, (0.4, 1.0, 0))):
+        scene.add_soft_body(
+            shapes.torus(0.5, 0.2, 20, 10), name=name, at=(x, 0, 0), rotation=turn, gas=gas,
+            springs=Springs(200.0, 2.0), settled=True,
+        )  # fmt: skip
+    sim = turgor.Simulation(scene, device=DEVICE, precision="double", worlds=2)
+    for name in ("a", "b"):
+        assert sim[name].gauge_pressure == pytest.approx([100.0, 100.0], rel=2e-3)
+
+
+@pytest.mark.req("X3")
+@pytest.mark.parametrize("times", [1.1, 50.0])
+def test_a_pressure_that_the_skin_cannot_hold_is_refused(times):
+    """For an icosphere of radius r and springs k the most is about k √3 / (2 r): Laplace, at twice the size."""
+    most = 100.0 * 3.0**0.5 / (2.0 * 0.5)
+    gas = Gas.at(gauge=times * most, pressure_at="equilibrium")
+    with pytest.raises(
+        turgor.SceneError, match=r"'ball' has no equilibrium with .*: springs of 100 N/m hold at most"
+    ) as e:
+        resting(shapes.icosphere(0.5, 3), gas)
+    assert float(re.search(r"at most about (\S+) Pa", str(e.value))[1]) == pytest.approx(most, rel=0.03)
+
+
+@pytest.mark.parametrize("gas", [{"nRT": 5.0}, {"moles": 1.0}, {"gauge": 5.0, "held": True}], ids=str)
+def test_where_it_has_no_meaning_it_is_refused(gas):
+    with pytest.raises(turgor.SceneError, match=r"gas\.pressure_at has no effect here"):
+        Gas(pressure_at="equilibrium", **gas)
+
+
+def test_it_is_saved_and_rebuilt(tmp_path):
+    scene = turgor.Scene(gravity=(0, 0, -9.81))
+    scene.add_ground()
+    gas = Gas.at(gauge=100.0, pressure_at="equilibrium")
+    scene.add_soft_body(shapes.icosphere(0.5, 2), name="ball", at=(0, 0, 1), gas=gas, springs=Springs(100.0, 1.0))
+    assert turgor.Scene.from_toml(scene.to_toml()) == scene
+    sim = turgor.Simulation(scene, device=DEVICE)
+    sim.run(0.2)
+    amount = sim["ball"].nRT
+    assert amount > 1.4 * (101_325.0 + 100.0) * sim["ball"].rest_volume
+    sim.save(tmp_path / "state.npz")
+    other = turgor.Simulation.load(tmp_path / "state.npz", device=DEVICE)
+    assert other.state_hash() == sim.state_hash()
+    sim.rebuild(scene)
+    assert sim["ball"].nRT == amount
+    sim.rebuild(scene, restart=True)
+    assert sim["ball"].nRT == amount

@@ -348,3 +348,30 @@ def test_a_click_selects_and_the_sliders_are_that_body_s(playground: Playground)
     panel._note("mass", 2.0)
     assert until(lambda: playground.world.sim["blue"].mass == pytest.approx(2.0))
     assert playground.world.sim["red"].mass == pytest.approx(1.0)
+
+
+@pytest.mark.req("X3", "D8")
+def test_the_pressure_in_equilibrium_is_the_one_that_holds() -> None:
+    """Also after its slider was moved; another amount or temperature then is what it is, and the scene says so."""
+    scene = turgor.Scene(gravity=(0, 0, 0))
+    gas = turgor.Gas.at(gauge=40.0, ambient=1000.0)
+    springs = turgor.Springs(100.0, 2.0)
+    scene.add_soft_body(turgor.shapes.icosphere(0.5, 2), name="ball", gas=gas, springs=springs, drag=2.0)
+    world = run(World(scene), 3.0)
+    assert world.sim["ball"].gauge_pressure < 15.0
+    set_for(world, TABLE["pressure_at"], ["ball"], "equilibrium")
+    run(world, 3.0)
+    assert world.sim["ball"].gauge_pressure == pytest.approx(40.0, abs=0.1)
+    set_for(world, TABLE["gauge"], ["ball"], 60.0)
+    run(world, 3.0)
+    assert world.sim["ball"].gauge_pressure == pytest.approx(60.0, abs=0.1)
+    assert TABLE["gauge"].read(world, "ball") == pytest.approx(60.0)
+    assert TABLE["moles"].read(world, "ball") == pytest.approx(world.sim["ball"].moles)
+    with pytest.raises(SceneError, match="hold at most about"):
+        world.change_gas("ball", gauge=500.0)
+    assert world.scene["ball"].gas.gauge == 60.0
+    moles = world.sim["ball"].moles
+    set_for(world, TABLE["temperature"], ["ball"], 300.0)
+    assert world.sim["ball"].moles == pytest.approx(moles)
+    assert world.scene["ball"].gas.pressure_at == "rest"
+    assert world.scene["ball"].gas.moles == pytest.approx(moles)

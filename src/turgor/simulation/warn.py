@@ -128,7 +128,7 @@ def _collapse(sim: Simulation, index: int, body: SoftBody) -> str:
 def _gauge(sim: Simulation, index: int, body: SoftBody) -> str:
     """A pressure that was entered and does not hold, since the skin gives way. Live changes count as entered."""
     gas = body.gas
-    if gas is None or gas.held or gas.entered_gauge is None:
+    if gas is None or gas.held or gas.entered_gauge is None or gas.pressure_at == "equilibrium":
         return ""
     skin, begun = _skin(sim, index), sim.frame_index > 0
     entered = _exact(skin.entered, gas.entered_gauge, skin.ambient)
@@ -156,10 +156,10 @@ def _remedy(skin: Skin, world: int, unit: str) -> str:
     most, stiffness = float(skin.most[world]), float(skin.stiffness[world])
     if skin.entered[world] > most:
         return (
-            f"springs of {stiffness:.4g} N/m hold at most about {most:.3g} {unit}: raise springs.stiffness, or use "
-            "gas.ambient = 0 as the papers do"
+            f"springs of {stiffness:.4g} N/m hold at most about {most:.3g} {unit}: raise springs.stiffness, or enter "
+            "less, with gas.pressure_at = 'equilibrium', which means the pressure that holds"
         )
-    return "gas.held = true pumps until the entered pressure holds, and gas.ambient = 0 is what the papers use"
+    return "gas.pressure_at = 'equilibrium' makes it the pressure that holds"
 
 
 def _measured(sim: Simulation, name: str, index: int) -> FloatArray:

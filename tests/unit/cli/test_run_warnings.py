@@ -81,3 +81,17 @@ def test_a_mesh_in_other_units_is_told(here: Here, tmp_path: Path, size: float) 
     soft = ("ball.gas=none", "ball.springs.stiffness=1e-9", "ball.springs.damping=0", "gravity=[0,0,0]")  # that runs
     result = json.loads(here.good("run", path, "--json", *(part for change in soft for part in ("--set", change))))
     assert "units look wrong" in result["warnings"][0]
+
+
+@pytest.mark.req("X3")
+def test_the_pressure_in_equilibrium_is_set_on_the_command_line(here: Here, scene: str) -> None:
+    at = ("--set", "ball.gas.pressure_at=equilibrium", "--set", "gravity=[0,0,0]", "--set", "ball.settled=true")
+    result = json.loads(here.good("run", scene, "--json", *at, "--set", "ball.gas.gauge=100"))
+    assert result["bodies"]["ball"]["gauge"] == pytest.approx(100.0, abs=0.2)
+    assert result["warnings"] == []
+    refused = here.command("run", scene, *at)
+    assert refused.returncode == 2
+    assert "springs of 100 N/m hold at most about 178 Pa" in refused.stderr
+    wrong = here.command("run", scene, "--set", "ball.gas.pressure_at=equlibrium")
+    assert wrong.returncode == 2
+    assert "did you mean 'equilibrium'?" in wrong.stderr

@@ -18,7 +18,7 @@ import numpy as np
 from turgor.errors import SceneError, UnstableError
 from turgor.output.frame import Frame, Layout
 from turgor.scene.data import Body, SoftBody
-from turgor.scene.gas import GAS_CONSTANT, Gas
+from turgor.scene.gas import Gas
 from turgor.scene.rigid import RigidBody
 from turgor.scene.scene import Scene, Thing
 from turgor.simulation.rebuild import rebuilt
@@ -46,7 +46,14 @@ LIVE_BODY = {
 }
 LIVE_AIR = (("drag_coefficient",), ("drag_tangential",), ("wind_drag",))
 LIVE_WALL = ("friction", "restitution", "spin", "velocity")
-GAS_KIND = ("law", "gamma", "held", "inflate", "gravity_waits")  # a change of these rebuilds the simulation
+GAS_KIND = (
+    "law",
+    "gamma",
+    "held",
+    "inflate",
+    "gravity_waits",
+    "pressure_at",
+)  # a change of these rebuilds the simulation
 COLOR = ("color",)
 
 
@@ -237,6 +244,8 @@ class World:
         old, new = before.gas, after.gas
         if old is None or new is None or any(getattr(old, key) != getattr(new, key) for key in GAS_KIND):
             return False
+        if new.pressure_at == "equilibrium":  # its amount has to be found
+            return False
         view = self.sim[name]
         view.ambient = new.ambient
         view.nRT = new.nRT_at(float(view.rest_volume))
@@ -257,25 +266,33 @@ class World:
         if changes.get("law", gas.law) == "isothermal":
             table.pop("gamma", None)
         if not {"gauge", "moles", "nRT", "absolute"} & set(changes) and {"temperature", "ambient"} & set(changes):
-            changes = {"moles": gas.moles_at(volume), **changes}
+            changes = {"moles": (self.gas_now(name) or gas).moles_at(volume), **changes}
         for amount in ("gauge", "moles", "nRT", "absolute"):
             if amount in changes:
                 table = {key: value for key, value in table.items() if key not in ("gauge", "moles", "nRT", "absolute")}
+        if {"moles", "nRT"} & set(changes) or changes.get("held"):
+            table.pop("pressure_at")
         self.change(f"{name}.gas", table | changes)
 
     def gas(self, name: str) -> dict[str, float] | None:
-        """Gauge pressure at the rest volume (Pa), moles, temperature (K), ambient (Pa) as the scene has them now."""
+        """Gauge pressure as entered (Pa), moles, temperature (K), ambient (Pa) as the scene has them now."""
         body = self.scene[name]
         if not isinstance(body, SoftBody) or body.gas is None:
             return None
         volume = float(self.sim[name].rest_volume)
-        full = body.gas.nRT_at(volume)
         return {
-            "gauge": full / volume - body.gas.ambient,
-            "moles": full / (GAS_CONSTANT * body.gas.temperature),
+            "gauge": body.gas.nRT_at(volume) / volume - body.gas.ambient,
+            "moles": (self.gas_now(name) or body.gas).moles_at(volume),
             "temperature": body.gas.temperature,
             "ambient": body.gas.ambient,
         }
+
+    def gas_now(self, name: str) -> Gas | None:
+        """The gas of a body, where only the simulation knows its amount by that: its law holds at any volume."""
+        body = self.scene[name]
+        if not isinstance(body, SoftBody) or body.gas is None or body.gas.pressure_at == "rest":
+            return getattr(body, "gas", None)
+        return replace(body.gas, gauge=None, absolute=None, nRT=float(self.sim[name].nRT), pressure_at="rest")
 
     @property
     def gas_units(self) -> tuple[str, str]:
