@@ -107,6 +107,13 @@ def test_suction_is_told_too():
     assert "shrinks" in before[0]
 
 
+@pytest.mark.parametrize("ambient", [0.0, 101_325.0])
+def test_a_vacuum_stays_one(ambient):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert resting(shapes.icosphere(0.5, 2), Gas.at(absolute=0.0, ambient=ambient), seconds=0.0)[1] == []
+
+
 def test_several_worlds():
     scene = turgor.Scene(gravity=(0, 0, 0))
     scene.add_soft_body(shapes.icosphere(0.5, 2), name="ball", gas=Gas.at(gauge=0.0), springs=Springs(100.0, 2.0))

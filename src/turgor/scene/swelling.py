@@ -21,20 +21,21 @@ FloatArray = npt.NDArray[np.float64]
 
 HELD = 0.1  # share of the entered pressure: a skin that holds less gives way, and what was entered says little
 WIDE = 1e3  # stretch beyond which there is no looking
+TINY = 1e-300  # Pa
 HALVINGS = 80  # of the interval of stretches: to round-off
 
 
 @dataclass(frozen=True)
 class Skin:
-    """A closed skin of springs and its gas. Numbers, or arrays of one per world."""
+    """Closed skins of springs and their gas: arrays of one entry per body, or per world and body."""
 
     dim: int
-    squares: float  # m²: sum of the squared rest lengths
-    volume: float  # m³ (m² in 2D) at rest
+    squares: FloatArray  # m²: sum of the squared rest lengths
+    volume: FloatArray  # m³ (m² in 2D) at rest
     stiffness: FloatArray  # N/m
     nRT: FloatArray  # noqa: N815  J, at the rest volume
     ambient: FloatArray  # Pa (N/m in 2D)
-    gamma: float  # 1 for the isothermal law
+    gamma: FloatArray  # 1 for the isothermal law
 
     @property
     def entered(self) -> FloatArray:
@@ -56,13 +57,11 @@ class Skin:
         return np.asarray(self.nRT / self.volume * stretch ** (-self.dim * self.gamma) - self.ambient)
 
     def stretch_at(self, gauge: FloatArray) -> FloatArray:
-        """The stretch at which the gas has this gauge pressure; at most WIDE."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = self.nRT / self.volume / np.maximum(self.ambient + gauge, 0.0)
-        widest = WIDE ** (self.dim * self.gamma)
-        return np.asarray(np.nan_to_num(ratio, nan=widest, posinf=widest).clip(1e-300, widest)) ** (
-            1.0 / (self.dim * self.gamma)
-        )
+        """The stretch at which the gas has this gauge pressure; at most WIDE, at least 1 / WIDE."""
+        power = self.dim * self.gamma
+        outside = np.maximum(self.ambient + gauge, self.nRT / self.volume * WIDE**-power)
+        ratio = self.nRT / self.volume / np.maximum(outside, TINY)
+        return np.asarray(np.maximum(ratio, WIDE**-power) ** (1.0 / power))
 
     @property
     def gives_way(self) -> npt.NDArray[np.bool_]:

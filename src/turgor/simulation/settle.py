@@ -114,9 +114,10 @@ def _filled(body: SoftBody, glued: npt.NDArray[np.int32], key: str) -> Equilibri
 def _most(body: SoftBody) -> float:
     """Pa, about: the largest pressure that the skin holds."""
     ends = body.shape.vertices[body.shape.edges]
-    squares = float(np.square(ends[:, 1] - ends[:, 0]).sum())
-    nothing, stiffness = np.zeros(1), np.array([body.springs.stiffness])
-    return float(Skin(body.dim, squares, abs(body.shape.volume), stiffness, nothing, nothing, 1.0).most[0])
+    squares, volume, stiffness, none, one = np.array(
+        [[np.square(ends[:, 1] - ends[:, 0]).sum()], [abs(body.shape.volume)], [body.springs.stiffness], [0.0], [1.0]]
+    )
+    return float(Skin(body.dim, squares, volume, stiffness, none, none, one).most[0])
 
 
 def _cannot_hold(body: SoftBody) -> str:

@@ -115,7 +115,7 @@ class Simulation:
         self.model = Model(scene, numbers(scene.dim, settings.precision), worlds, where)
         scheme = SCHEMES[settings.solver]
         self.state = State(self.model)
-        self.told = Told(coarse(self.model, self.state))
+        self.told = Told.of(self.model, coarse(self.model, self.state))
         self.engine = Step(
             self.model, self.state, scheme,
             fps=settings.fps, substeps=settings.substeps if isinstance(settings.substeps, int) else None,
