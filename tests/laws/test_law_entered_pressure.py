@@ -149,11 +149,22 @@ def test_the_entered_pressure_holds(name, ambient):
 @pytest.mark.req("X3")
 @pytest.mark.parametrize("law", ["isothermal", "adiabatic"])
 @pytest.mark.parametrize("gauge", [10.0, 50.0, 150.0])
-def test_an_unsettled_body_comes_to_rest_at_the_entered_pressure(gauge, law):
-    gas = Gas.at(gauge=gauge, law=law, pressure_at="equilibrium")
+@pytest.mark.parametrize("inflate", [0.0, 1.0])
+def test_it_holds_without_settling_too(gauge, law, inflate):
+    """It starts in equilibrium, or comes to rest there from its rest volume as it is pumped up."""
+    gas = Gas.at(gauge=gauge, law=law, pressure_at="equilibrium", inflate=inflate)
     sim, _, after = resting(shapes.icosphere(0.5, 2), gas)
     assert sim["ball"].gauge_pressure == pytest.approx(gauge, rel=1e-3)
     assert after == []
+
+
+def test_a_changed_shape_is_not_put_back():
+    """Positions that are set count, and the amount stays: the body comes back to the entered pressure by itself."""
+    sim, _, _ = resting(shapes.icosphere(0.5, 2), Gas.at(gauge=50.0, pressure_at="equilibrium"), seconds=0.1)
+    sim["ball"].positions = 1.02 * sim["ball"].positions
+    assert sim["ball"].gauge_pressure < 0.0
+    sim.run(5.0)
+    assert sim["ball"].gauge_pressure == pytest.approx(50.0, rel=1e-3)
 
 
 def test_an_absolute_pressure_and_an_inflated_body_hold_too():

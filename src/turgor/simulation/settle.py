@@ -57,7 +57,7 @@ def settle(sim: Simulation) -> None:
     """Relax bodies that are to start in equilibrium (settled=True), each alone; those that are alike only once.
 
     A gas whose pressure is that in equilibrium (pressure_at) gets its amount here, from the volume that its skin has
-    at that pressure.
+    at that pressure; unless it is inflated later, the body starts there too, as all of that gas would throw it about.
     """
     known: dict[str, Equilibrium] = {}
     for body in sim.model.bodies:
@@ -75,7 +75,7 @@ def settle(sim: Simulation) -> None:
             found = known[key]
             if _fills(body):
                 sim[body.name].nRT = _amount(body, found.volume, float(np.atleast_1d(sim[body.name].rest_volume)[0]))
-            if body.settled:
+            if body.settled or (_fills(body) and body.gas is not None and body.gas.inflate == 0.0):
                 sim[body.name].positions = found.positions @ rotation_matrix(body.rotation).T + np.array(body.at)
 
 

@@ -142,7 +142,8 @@ def moles_span(world: World, name: str, first: Any) -> Span:
     gauge = gauge_span(world, name, first)
     gas = first.gas or world.scene[name].gas  # type: ignore[union-attr]
     factor = float(world.sim[name].rest_volume) / (GAS_CONSTANT * gas.temperature)
-    wider = 2.0**world.scene.dim if gas.pressure_at == "equilibrium" else 1.0  # to twice its size a skin holds the gas
+    now = getattr(world.scene[name], "gas", None) or gas
+    wider = 2.0**world.scene.dim if now.pressure_at == "equilibrium" else 1.0  # to twice its size a skin holds the gas
     return Span.of((gas.ambient + gauge.low) * factor, (gas.ambient + gauge.high) * factor * wider)
 
 

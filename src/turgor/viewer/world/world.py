@@ -23,6 +23,7 @@ from turgor.scene.rigid import RigidBody
 from turgor.scene.scene import Scene, Thing
 from turgor.simulation.rebuild import rebuilt
 from turgor.simulation.simulation import Simulation
+from turgor.viewer.world.fillings import Fillings
 
 __all__ = ["World"]
 
@@ -82,6 +83,7 @@ class World:
         self.watchers: list[Callable[[Frame], None]] = []  # called with every frame that is simulated
         self._grabbed: dict[str, tuple[int, Any]] = {}
         self._points: dict[str, Any] = {}  # of rigid bodies that are held, in the coordinates of their shapes
+        self._fillings = Fillings()
         self._due = 0.0  # simulated seconds that are to be run
         self._frame: Frame | None = None
         self._division = 1  # frames that are simulated for each that the scene asks for
@@ -110,6 +112,7 @@ class World:
         self.scene, self._division, self._odd = scene, 1, 0
         self._grabbed.clear()
         self._points.clear()
+        self._fillings.end()
         self._renewed(bodies=True)
 
     @property
@@ -130,6 +133,7 @@ class World:
     def frame(self) -> Frame:
         """The state now."""
         if self._frame is None or self._frame.index != self.sim.frame_index:  # someone else may step it, in a notebook
+            self._fillings.go_on(self.sim)
             self._frame = self.sim.frame()
         return self._frame
 
@@ -173,6 +177,7 @@ class World:
 
     def _step(self) -> None:
         self._frame = None
+        self._fillings.go_on(self.sim)
         try:
             self.sim.step()
         except UnstableError:
@@ -189,11 +194,16 @@ class World:
         scene = self.scene.copy()
         scene.set(path, value)
         head, *keys = path.split(".")
+        if keys[:1] == ["gas"]:
+            self._fillings.end(head)
         if self._change_live(scene, head, tuple(keys)):
             self.scene = self.sim.scene = scene
             self._frame = None
         else:
+            before = float(self.sim[head].nRT) if keys[:1] == ["gas"] else 0.0
             self._rebuild(scene, bodies=tuple(keys[:1]) == ("shape",) or tuple(keys) == COLOR)
+            if keys[:1] == ["gas"] and before > 0.0 and scene[head].gas.pressure_at == "equilibrium":  # type: ignore[union-attr]
+                self._fillings.begin(self.sim, head, before)
 
     def _change_live(self, scene: Scene, head: str, keys: tuple[str, ...]) -> bool:
         """Into the running simulation; False where it has to be rebuilt."""

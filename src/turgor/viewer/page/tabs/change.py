@@ -96,6 +96,8 @@ class ChangeTab(Tab):
                 self._touched.pop(key, None)  # it goes back at once
                 self._shown = None
                 self._playground.notify("That does not work", str(error), "error")
+        if "pressure_at" in wanted:  # other amounts of gas suit
+            self._fit("moles")
         self._refresh()
 
     def _restore(self) -> None:
