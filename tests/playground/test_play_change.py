@@ -417,3 +417,19 @@ def test_gas_is_let_in_where_a_notebook_steps() -> None:
         world.frame()
     run(world, 2.0)
     assert world.sim["ball"].gauge_pressure == pytest.approx(100.0, abs=0.5)
+
+
+def test_the_slider_of_the_amount_has_room_for_it(open_playground: Callable[..., Playground]) -> None:
+    playground = open_playground("drop", Change=ChangeTab)
+    panel: Any = playground.tabs[0]
+    until(lambda: panel.control("pressure_at").visible)
+    panel._note("pressure_at", "equilibrium")
+    until(
+        lambda: panel.control("pressure_at").value == "equilibrium" and playground.world.scene["firm"].gas.pressure_at
+    )
+    view = playground.world.sim["firm"]
+    until(
+        lambda: (
+            panel.control("moles").max > float(view.moles) > 1.05 * 240.0 * float(view.rest_volume) / (8.314 * 293.15)
+        )
+    )
