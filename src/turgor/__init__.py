@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from turgor import gallery, shapes
-from turgor.errors import MeshError, SceneError, TurgorError, UnstableError
+from turgor.errors import MeshError, SceneError, TurgorError, TurgorWarning, UnstableError
 from turgor.output import sinks
 from turgor.scene import Cloth, Container, Gas, Ground, Plane, RigidBody, Scene, SoftBody, Springs, VelocityDamping
 
@@ -44,6 +44,7 @@ __all__ = [
     "SoftBody",
     "Springs",
     "TurgorError",
+    "TurgorWarning",
     "UnstableError",
     "VelocityDamping",
     "WallView",

@@ -1,14 +1,18 @@
-"""The errors a user can meet. Each message says what is wrong, where, and what to do."""
+"""The errors and warnings a user can meet. Each message says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["MeshError", "SceneError", "TurgorError", "UnstableError", "did_you_mean"]
+__all__ = ["MeshError", "SceneError", "TurgorError", "TurgorWarning", "UnstableError", "did_you_mean"]
 
 
 class TurgorError(Exception):
     """Base of all errors that turgor raises on purpose."""
+
+
+class TurgorWarning(UserWarning):
+    """A simulation runs, but probably not as it was meant; `Simulation.warnings` lists all of them."""
 
 
 class MeshError(TurgorError):

@@ -348,3 +348,88 @@ def test_a_click_selects_and_the_sliders_are_that_body_s(playground: Playground)
     panel._note("mass", 2.0)
     assert until(lambda: playground.world.sim["blue"].mass == pytest.approx(2.0))
     assert playground.world.sim["red"].mass == pytest.approx(1.0)
+
+
+def live(world: World, seconds: float) -> World:
+    """Frames as the page has them."""
+    for _ in range(round(seconds * world.sim.settings.fps)):
+        world.step_once()
+    return world
+
+
+@pytest.mark.req("X3", "D8")
+def test_the_pressure_in_equilibrium_is_the_one_that_holds() -> None:
+    """Also after its slider was moved; another amount or temperature then is what it is, and the scene says so."""
+    scene = turgor.Scene(gravity=(0, 0, 0))
+    gas = turgor.Gas.at(gauge=40.0)
+    springs = turgor.Springs(100.0, 2.0)
+    scene.add_soft_body(turgor.shapes.icosphere(0.5, 2), name="ball", gas=gas, springs=springs, drag=2.0)
+    world = live(World(scene), 3.0)
+    assert world.sim["ball"].gauge_pressure < 1.0
+    set_for(world, TABLE["pressure_at"], ["ball"], "equilibrium")
+    live(world, 3.0)
+    assert world.sim["ball"].gauge_pressure == pytest.approx(40.0, abs=0.1)
+    set_for(world, TABLE["gauge"], ["ball"], 60.0)
+    live(world, 3.0)
+    assert world.sim["ball"].gauge_pressure == pytest.approx(60.0, abs=0.1)
+    assert TABLE["gauge"].read(world, "ball") == pytest.approx(60.0)
+    assert TABLE["moles"].read(world, "ball") == pytest.approx(world.sim["ball"].moles)
+    with pytest.raises(SceneError, match="hold at most about"):
+        world.change_gas("ball", gauge=500.0)
+    assert world.scene["ball"].gas.gauge == 60.0
+    moles = world.sim["ball"].moles
+    set_for(world, TABLE["temperature"], ["ball"], 300.0)
+    assert world.sim["ball"].moles == pytest.approx(moles)
+    assert world.scene["ball"].gas.pressure_at == "rest"
+    assert world.scene["ball"].gas.moles == pytest.approx(moles)
+
+
+@pytest.mark.req("X3", "D8")
+def test_gas_for_the_pressure_in_equilibrium_is_let_in_slowly() -> None:
+    """At once it would blow a ball that lies on the floor metres up. A rebuild on the way does no harm."""
+    scene = turgor.Scene()
+    scene.add_ground()
+    gas, springs = turgor.Gas.at(gauge=100.0), turgor.Springs(100.0, 2.0)
+    scene.add_soft_body(shapes.icosphere(0.5, 2), name="ball", at=(0, 0, 0.6), gas=gas, springs=springs, drag=2.0)
+    world = live(World(scene), 2.0)
+    amount = world.sim["ball"].nRT
+    set_for(world, TABLE["pressure_at"], ["ball"], "equilibrium")
+    assert world.sim["ball"].nRT == amount
+    live(world, 0.5)
+    middle = world.sim["ball"].nRT
+    world.change("ball.skin", 0.01)  # a rebuild
+    heights = [world.sim["ball"].positions[:, 2].min()]
+    for _ in range(20):
+        live(world, 0.1)
+        heights.append(world.sim["ball"].positions[:, 2].min())
+    assert amount < middle < world.sim["ball"].nRT
+    assert max(heights) < 0.1
+    assert world.sim["ball"].gauge_pressure == pytest.approx(100.0, abs=25.0)  # and the pressure of its weight
+    world.reset()
+    assert world.sim["ball"].gauge_pressure == pytest.approx(100.0, abs=0.1)
+
+
+def test_gas_is_let_in_where_a_notebook_steps() -> None:
+    world = balloon(gas=turgor.Gas(gauge=100.0, ambient=2000.0))
+    set_for(world, TABLE["pressure_at"], ["ball"], "equilibrium")
+    for _ in range(120):
+        world.sim.step()
+        world.frame()
+    run(world, 2.0)
+    assert world.sim["ball"].gauge_pressure == pytest.approx(100.0, abs=0.5)
+
+
+def test_the_slider_of_the_amount_has_room_for_it(open_playground: Callable[..., Playground]) -> None:
+    playground = open_playground("drop", Change=ChangeTab)
+    panel: Any = playground.tabs[0]
+    until(lambda: panel.control("pressure_at").visible)
+    panel._note("pressure_at", "equilibrium")
+    until(
+        lambda: panel.control("pressure_at").value == "equilibrium" and playground.world.scene["firm"].gas.pressure_at
+    )
+    view = playground.world.sim["firm"]
+    until(
+        lambda: (
+            panel.control("moles").max > float(view.moles) > 1.05 * 240.0 * float(view.rest_volume) / (8.314 * 293.15)
+        )
+    )

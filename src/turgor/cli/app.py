@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -14,7 +15,7 @@ from turgor.cli.papers import papers
 from turgor.cli.play import play
 from turgor.cli.run import run
 from turgor.cli.scenes import scenes
-from turgor.errors import TurgorError, UnstableError
+from turgor.errors import TurgorError, TurgorWarning, UnstableError
 
 __all__ = ["main"]
 
@@ -62,7 +63,9 @@ def main() -> None:
 def execute(arguments: list[str]) -> int:
     """Runs one command; returns the exit code."""
     try:
-        code = app(arguments, prog_name="turgor", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TurgorWarning)  # commands show the warnings of a simulation themselves
+            code = app(arguments, prog_name="turgor", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except BrokenPipeError:  # `turgor scenes | head -1`

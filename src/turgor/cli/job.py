@@ -117,6 +117,8 @@ class Job:
                     "volume": sim[body.name].volume if body.shape.closed else None,
                     "rest_volume": sim[body.name].rest_volume if body.shape.closed else None,
                     "pressure": sim[body.name].pressure if isinstance(body, SoftBody) and body.gas else None,
+                    "gauge": sim[body.name].gauge_pressure if isinstance(body, SoftBody) and body.gas else None,
+                    "entered_gauge": body.gas.entered_gauge if isinstance(body, SoftBody) and body.gas else None,
                     "center": sim[body.name].center,
                 }
                 for body in self.scene.bodies
@@ -126,6 +128,7 @@ class Job:
                 for body in self.scene.rigid_bodies
             },
             "contacts": self._contacts(),
+            "warnings": sim.warnings,
             "files": [str(path) for path in self.outputs],
         }
 
@@ -162,8 +165,6 @@ class Job:
         rows = []
         for body in self.scene.bodies:
             values = result["bodies"][body.name]
-            gas = getattr(body, "gas", None)
-            gauge = _first(values["pressure"]) - (gas.ambient if gas else 0.0)
             center = values["center"] if self.worlds == 1 else values["center"][0]
             rows.append(
                 [
@@ -171,14 +172,15 @@ class Job:
                     _number(_first(values["volume"])),
                     _number(_first(values["rest_volume"])),
                     _number(_first(values["pressure"])),
-                    _number(gauge),
+                    _number(_first(values["gauge"])),
+                    _number(_first(values["entered_gauge"])),
                     ", ".join(f"{x:.3f}" for x in center),
                 ]
             )
         for rigid in self.scene.rigid_bodies:
             center = sim[rigid.name].center if self.worlds == 1 else sim[rigid.name].center[0]
-            rows.append([rigid.name, *4 * ["-"], ", ".join(f"{x:.3f}" for x in center)])
-        columns = ["body", f"volume {unit[0]}", "at rest", f"pressure {unit[1]}", "gauge", "center m"]
+            rows.append([rigid.name, *5 * ["-"], ", ".join(f"{x:.3f}" for x in center)])
+        columns = ["body", f"volume {unit[0]}", "at rest", f"pressure {unit[1]}", "gauge", "entered", "center m"]
         print_table(columns, rows)
         if self.readings:
             forces = [
@@ -188,6 +190,8 @@ class Job:
             ]
             print()
             print_table(["on", "from", "mean force N", f"area {'m' if self.scene.dim == 2 else 'm²'}"], forces)
+        for sentence in result["warnings"]:
+            print(f"warning: {sentence}")
         for path in self.outputs:
             files = [path] if "%" not in path.name else sorted(path.parent.glob(path.name.partition("%")[0] + "*"))
             size = sum(file.stat().st_size for file in files if file.exists())

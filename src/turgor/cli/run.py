@@ -77,6 +77,7 @@ def run(
     gravity, wind, air_density or simulation.KEY; VALUE is as in a scene file:
       ball.springs.stiffness=200     ball.gas.gauge=5000
       ball.gas={gauge=500,ambient=0} ball.shape.icosphere.subdivisions=3
+      ball.gas.pressure_at=equilibrium (the gauge that holds, not that at rest)
       flag.pins=left                 ground.friction=0.1
       wind=[3,0,0]                   simulation.max_substeps=10000
 
@@ -85,6 +86,8 @@ def run(
       size=[640,360]      view=[-66,17] (azimuth, elevation)   zoom=1.5
       velocities=true     normals=true     timestamp=true
       color_by=pressure   color_by=speed   texture=flag.png
+
+    What looks wrong (volume lost, pressures that do not hold, units) is listed under the summary, and in --json.
 
     Exit codes: 0 fine, 1 the simulation failed, 2 bad input. A failed run leaves no half-written video.
     """

@@ -13,7 +13,7 @@ from turgor.errors import SceneError
 from turgor.scene.described import described
 from turgor.scene.validate import choice, flag, number, put
 
-__all__ = ["ATMOSPHERE", "GAS_CONSTANT", "VOLUME_FLOOR", "Gas", "GasLaw", "GasOptions"]
+__all__ = ["ATMOSPHERE", "GAS_CONSTANT", "VOLUME_FLOOR", "Gas", "GasLaw", "GasOptions", "PressureAt"]
 
 GAS_CONSTANT = 8.314462618  # J/(mol K), CODATA 2018 (exact since the 2019 SI)
 ATMOSPHERE = 101_325.0  # Pa, the standard atmosphere
@@ -24,6 +24,7 @@ ATMOSPHERE = 101_325.0  # Pa, the standard atmosphere
 VOLUME_FLOOR = 0.01
 
 GasLaw = Literal["isothermal", "adiabatic"]
+PressureAt = Literal["rest", "equilibrium"]
 AMOUNTS = ("moles", "nRT", "gauge", "absolute")
 
 
@@ -35,6 +36,7 @@ class GasOptions(TypedDict, total=False):
     held: bool
     inflate: float
     gravity_waits: bool
+    pressure_at: PressureAt | str
 
 
 @described
@@ -44,8 +46,8 @@ class Gas:
 
     moles: Annotated[float | None, "mol", "the amount"] = None
     nRT: Annotated[float | None, "J", "the amount as the lumped number of the papers"] = None  # noqa: N815
-    gauge: Annotated[float | None, "Pa", "above ambient, at the rest volume (2D: N/m)"] = None
-    absolute: Annotated[float | None, "Pa", "at the rest volume (2D: N/m)"] = None
+    gauge: Annotated[float | None, "Pa", "above ambient, where `pressure_at` says (2D: N/m)"] = None
+    absolute: Annotated[float | None, "Pa", "where `pressure_at` says (2D: N/m)"] = None
     temperature: Annotated[float, "K", "at the rest volume"] = 293.15
     ambient: Annotated[float, "Pa", "outside; left out: 0 for moles and nRT (as in the papers), else 101325"] = None  # type: ignore[assignment]
     law: Annotated[str, "", '"isothermal": P V is constant; "adiabatic": P V^gamma is'] = "isothermal"
@@ -53,6 +55,9 @@ class Gas:
     held: Annotated[bool, "", "whether a pump holds the pressure; else the amount of gas is held"] = False
     inflate: Annotated[float, "s", "over which gas is pumped in, from zero gauge pressure to the full amount"] = 0.0
     gravity_waits: Annotated[bool, "", "gravity acts on the body only once it is fully inflated"] = False
+    pressure_at: Annotated[str, "", 'gauge or absolute is that at "rest" volume, or in "equilibrium" with the skin'] = (
+        "rest"
+    )
 
     @classmethod
     def at(
@@ -64,10 +69,10 @@ class Gas:
         temperature: float = 293.15,
         **options: Unpack[GasOptions],
     ) -> Gas:
-        """The gas that has this pressure at the body's rest volume.
+        """The gas that has this pressure at the body's rest volume, or (`pressure_at`) once its skin holds it.
 
         gauge: Pa above ambient, or absolute: Pa; one of the two. ambient: Pa outside. temperature: K.
-        law, gamma, held (no units), inflate (s) and gravity_waits (no unit) are those of `Gas`.
+        law, gamma, held (no units), inflate (s), gravity_waits and pressure_at (no units) are those of `Gas`.
         """
         if (gauge is None) == (absolute is None):
             raise SceneError("gas: Gas.at needs exactly one of gauge= or absolute=")
@@ -92,6 +97,7 @@ class Gas:
             held=flag("gas.held", self.held),
             inflate=number("gas.inflate", self.inflate, low=0.0),
             gravity_waits=flag("gas.gravity_waits", self.gravity_waits),
+            pressure_at=choice("gas.pressure_at", self.pressure_at, get_args(PressureAt)),
         )
         amount = number(f"gas.{given[0]}", getattr(self, given[0]), low=None if given[0] == "gauge" else 0.0)
         if given[0] == "gauge" and amount < -self.ambient:
@@ -103,12 +109,21 @@ class Gas:
             raise SceneError("gas.gamma is only used with law = 'adiabatic'; set the law or leave gamma out")
         if self.held and self.law != "isothermal":
             raise SceneError("gas.law has no effect with held = true (a pump holds the pressure); leave one out")
+        if self.pressure_at == "equilibrium" and (self.held or given[0] not in ("gauge", "absolute")):
+            reason = "a pump holds the pressure" if self.held else f"{given[0]} is an amount, not a pressure"
+            raise SceneError(f"gas.pressure_at has no effect here ({reason}): leave it out, or give gauge or absolute")
         if self.gravity_waits and self.inflate == 0.0:
             raise SceneError("gas.gravity_waits needs inflate > 0: gravity waits until the body is fully inflated")
+
+    @property
+    def entered_gauge(self) -> float | None:
+        """Pa above ambient, as it was entered; None where the amount was entered instead."""
+        return self.gauge if self.absolute is None else self.absolute - self.ambient
 
     def nRT_at(self, rest_volume: float, time: float = math.inf) -> float:  # noqa: N802
         """n R T in joules such that P V = n R T at the rest volume (m³, or m² in 2D).
 
+        With `pressure_at` = "equilibrium" the simulation knows the amount (`sim[name].nRT`): it depends on the skin.
         While the body inflates (time < `inflate`, s) it grows linearly from ambient * rest_volume (zero gauge).
         """
         volume = number("rest volume", rest_volume, above=0.0)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from turgor.errors import UnstableError
 from turgor.forces.nonconservative import MADE
 from turgor.kernel.status import FINE, RUNAWAY, TOO_STIFF
-from turgor.scene.data import SoftBody
+from turgor.scene.data import Placed, SoftBody
+from turgor.scene.units import units_doubt
 from turgor.solvers.schemes import SCHEMES
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ def failure_of(sim: Simulation) -> UnstableError:
     """The error for a simulation whose status is not fine."""
     status, culprit = (int(value) for value in sim.engine.scratch.status.numpy())
     settings = sim.settings
-    where = f"body {_culprit(sim, culprit)!r} at t = {sim.time:.4g} s"
+    body = _culprit(sim, culprit)
+    where, doubt = f"body {body.name!r} at t = {sim.time:.4g} s", units_doubt(body)
+    units = f"it {doubt}; if its size is meant, " if doubt else ""
     made = _made(sim, culprit)
     if status == RUNAWAY:
         scratch = sim.engine.scratch
@@ -47,8 +50,8 @@ def failure_of(sim: Simulation) -> UnstableError:
         other = "" if steady else ", add damping, or use solver='symplectic'"
         return UnstableError(
             f"{where} needs {_count(sim.substeps)} substeps per frame with solver {settings.solver!r}, more than "
-            f"max_substeps = {settings.max_substeps}: lower its stiffness, damping or gas pressure, raise its mass, "
-            f"raise {limits}{other}"
+            f"max_substeps = {settings.max_substeps}: {units}lower its stiffness, damping or gas "
+            f"pressure, raise its mass, raise {limits}{other}"
         )
     rigid = culprit >= len(sim.model.bodies) * sim.worlds
     change = "lower its velocity, spin or the forces on it" if rigid else "lower its stiffness or gas pressure"
@@ -57,7 +60,7 @@ def failure_of(sim: Simulation) -> UnstableError:
         if settings.substeps == "auto"
         else f"raise substeps (now {settings.substeps}) or use substeps='auto'"
     )
-    return UnstableError(f"{where} diverged with solver {settings.solver!r}: {remedy}")
+    return UnstableError(f"{where} diverged with solver {settings.solver!r}: {units}{remedy}")
 
 
 def _made(sim: Simulation, index: int) -> str:
@@ -76,12 +79,12 @@ def _made(sim: Simulation, index: int) -> str:
     return f"its {what} is not conservative ({now}), and has made {made:.2g} J: use {exact}, or add damping or drag"
 
 
-def _culprit(sim: Simulation, index: int) -> str:
-    """Name of a body by its place in the status: the soft bodies of all worlds, then the rigid ones of all worlds."""
+def _culprit(sim: Simulation, index: int) -> Placed:
+    """A body by its place in the status: the soft bodies of all worlds, then the rigid ones of all worlds."""
     soft, rigid = sim.model.bodies, sim.model.rigids.bodies
     if index < len(soft) * sim.worlds:
-        return soft[index % len(soft)].name
-    return rigid[(index - len(soft) * sim.worlds) % len(rigid)].name
+        return soft[index % len(soft)]
+    return rigid[(index - len(soft) * sim.worlds) % len(rigid)]
 
 
 def _count(number: int) -> str:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from turgor.model.model import Model
 from turgor.model.state import State
 from turgor.model.surfaces import SKIN
 
-__all__ = ["warn_if_coarse"]
+__all__ = ["coarse"]
 
 BITS = 23  # of the fraction of a number in single precision: numbers near x are up to x / 2^23 apart
 PER_SKIN = 50.0  # steps in a skin: contact keeps a twentieth of it free, 2.5 steps
 PER_EDGE = 1000.0  # steps in an edge: a spring knows its stretch to a thousandth
 
 
-def warn_if_coarse(model: Model, state: State) -> None:
-    """Warn about the body that is resolved worst, if that is too coarse. Positions count from the anchor."""
+def coarse(model: Model, state: State) -> str:
+    """What to say of the body that is resolved worst, if that is too coarse; else empty.
+
+    Positions count from the anchor.
+    """
     if model.numbers.precision != "single":
-        return
+        return ""
     worst, message = 1.0, ""
     x = np.abs(np.asarray(state.x.numpy()[: model.vertices], np.float64))
     rows: list[tuple[str, float, float, float]] = []
@@ -40,5 +41,4 @@ def warn_if_coarse(model: Model, state: State) -> None:
                 f"body {name!r} is {far:.3g} m from the middle of the scene, where single precision resolves "
                 f"{step:.2g} m: too coarse for its {what}; use precision='double', or bring the bodies closer together"
             )
-    if message:
-        warnings.warn(message, UserWarning, stacklevel=3)
+    return message

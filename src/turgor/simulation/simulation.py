@@ -31,7 +31,7 @@ from turgor.simulation import save, snapshot
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.rebuild import fresh, rebound, rebuilt
-from turgor.simulation.resolution import warn_if_coarse
+from turgor.simulation.resolution import coarse
 from turgor.simulation.settings import Assembly, RunSettings
 from turgor.simulation.settle import settle
 from turgor.simulation.step.frame import Step
@@ -40,6 +40,7 @@ from turgor.simulation.views.contacts import ContactEvent, Listeners, contacts_o
 from turgor.simulation.views.rigid import RigidView
 from turgor.simulation.views.view import STIFFNESS, FloatArray, Named, PerWorld, Point, Rows, per_vertex
 from turgor.simulation.views.wall import WallView
+from turgor.simulation.warn import Told, found, listed, tell
 from turgor.solvers.schemes import SCHEMES
 
 __all__ = ["Simulation"]
@@ -76,6 +77,7 @@ class Simulation:
     rigid_bodies: Mapping[str, RigidView]
     walls: Mapping[str, WallView]
     frame_index: int  # frames since the start
+    told: Told  # what was warned of
     model: Model
     state: State
     engine: Step
@@ -113,7 +115,7 @@ class Simulation:
         self.model = Model(scene, numbers(scene.dim, settings.precision), worlds, where)
         scheme = SCHEMES[settings.solver]
         self.state = State(self.model)
-        warn_if_coarse(self.model, self.state)
+        self.told = Told.of(self.model, coarse(self.model, self.state))
         self.engine = Step(
             self.model, self.state, scheme,
             fps=settings.fps, substeps=settings.substeps if isinstance(settings.substeps, int) else None,
@@ -132,6 +134,7 @@ class Simulation:
         self._turn = threading.RLock()  # stepping and measuring share work arrays; `show` looks from another thread
         settle(self)
         self._built = True
+        tell(self)
 
     if not TYPE_CHECKING:  # a type checker takes a class with __setattr__ to have every attribute
 
@@ -191,6 +194,8 @@ class Simulation:
                 report(done, frames)
             ensure_fine(self)
             finished = True
+        if frames:
+            tell(self)
 
     def prepare(self) -> None:
         """Compile the kernels and record the frame now, so that the first step takes no longer than the others."""
@@ -259,6 +264,16 @@ class Simulation:
         self.engine.look()
         found = self.engine.energy_error()
         return cast(float, float(found[0]) if self.worlds == 1 else found)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What looks wrong now, a sentence each: units, masses, precision, pressures that do not hold, volume lost.
+
+        What is there at the start, or at the end of a `run`, is also a Python warning (`turgor.TurgorWarning`).
+        """
+        if self.frame_index:
+            self.measure()
+        return listed(found(self))
 
     @property
     def vertices(self) -> int:

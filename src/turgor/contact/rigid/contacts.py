@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import warnings
 from operator import attrgetter
 from typing import Any
 
@@ -77,27 +76,24 @@ class RigidContacts:
         )
         per_body = 8 + model.walls.count + (56 if any(self.polytopes.bvhs) else 0)  # triangles are many
         self._allocate(capacity or self.total * per_body + 64)
-        if pairs:
-            self.warn_if_unequal()
 
-    def warn_if_unequal(self) -> None:
-        """Warn if masses are so unequal that a heavy body on a light one may sink into it."""
+    def unequal(self) -> str:
+        """What to say of masses so unequal that a heavy body on a light one may sink into it; else empty."""
         limit, rigids = HOLDS[self.parallel], self.model.rigids
         free = [index for index, body in enumerate(rigids.bodies) if body.kind == "dynamic"]
-        if len(free) < 2:
-            return
+        if len(free) < 2 or not self.work["between_bodies"]:
+            return ""
         inverse = np.asarray(rigids.inverse_mass.numpy(), np.float64).reshape(-1, rigids.count)[:, free]
         row = inverse[(inverse.max(axis=1) / inverse.min(axis=1)).argmax()]  # the world with the largest ratio
         ratio = row.max() / row.min()
-        if ratio > 1.001 * limit:  # round-off
-            heavy, light = (rigids.bodies[free[index]].name for index in (row.argmin(), row.argmax()))
-            warnings.warn(
-                f"rigid body {heavy!r} has {ratio:.3g} times the mass of {light!r}: contact is sure to hold for up to "
-                f"{limit:,.0f} times, and beyond that, where one rests on the other, they may sink into each other; "
-                "bring their masses closer together, or make the heavy one static or kinematic",
-                UserWarning,
-                stacklevel=6,
-            )
+        if ratio <= 1.001 * limit:  # round-off
+            return ""
+        heavy, light = (rigids.bodies[free[index]].name for index in (row.argmin(), row.argmax()))
+        return (
+            f"rigid body {heavy!r} has {ratio:.3g} times the mass of {light!r}: contact is sure to hold for up to "
+            f"{limit:,.0f} times, and beyond that, where one rests on the other, they may sink into each other; "
+            "bring their masses closer together, or make the heavy one static or kinematic"
+        )
 
     def _allocate(self, capacity: int) -> None:
         """Buffers for `capacity` pairs."""

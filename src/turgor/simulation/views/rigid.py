@@ -11,6 +11,7 @@ from turgor.model.rotations import angle_of, matrices_of, quaternion_of, swing
 from turgor.scene.data import AIR, rotation_matrix
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.views.view import STIFFNESS, Angular, AnyBodyView, FloatArray, PerWorld, Point, Rows, Scalar
+from turgor.simulation.warn import tell
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
@@ -148,9 +149,7 @@ class RigidView(AnyBodyView):
         for name, power in (("inverse_mass", -1.0), ("inverse_inertia", -1.0), ("angular", 1.0)):
             rows = self._rows(name)
             self._assign(name, rows * (factor**power).reshape((-1,) + (1,) * (rows.ndim - 1)))
-        split = self._sim.engine.split
-        if split is not None and split.rigid_contacts is not None:
-            split.rigid_contacts.warn_if_unequal()
+        tell(self._sim, stacklevel=4)
 
     # changing -------------------------------------------------------------------------------------------------------
 

@@ -142,7 +142,9 @@ def moles_span(world: World, name: str, first: Any) -> Span:
     gauge = gauge_span(world, name, first)
     gas = first.gas or world.scene[name].gas  # type: ignore[union-attr]
     factor = float(world.sim[name].rest_volume) / (GAS_CONSTANT * gas.temperature)
-    return Span.of((gas.ambient + gauge.low) * factor, (gas.ambient + gauge.high) * factor)
+    now = getattr(world.scene[name], "gas", None) or gas
+    wider = 2.0**world.scene.dim if now.pressure_at == "equilibrium" else 1.0  # to twice its size a skin holds the gas
+    return Span.of((gas.ambient + gauge.low) * factor, (gas.ambient + gauge.high) * factor * wider)
 
 
 def temperature_span(world: World, name: str, first: Any) -> Span:
@@ -161,6 +163,21 @@ def law(world: World, name: str) -> str:
     gas = world.scene[name].gas  # type: ignore[union-attr]
     assert gas is not None
     return PUMP if gas.held else str(gas.law)
+
+
+def has_entered_pressure(world: World, name: str) -> bool:
+    gas = getattr(world.scene[name], "gas", None)
+    return gas is not None and gas.entered_gauge is not None and not gas.held
+
+
+def pressure_at(world: World, name: str) -> str:
+    gas = world.scene[name].gas  # type: ignore[union-attr]
+    assert gas is not None
+    return str(gas.pressure_at)
+
+
+def set_pressure_at(world: World, name: str, where: Any) -> None:
+    world.change_gas(name, pressure_at=where)
 
 
 def set_law(world: World, name: str, law: Any) -> None:

@@ -94,7 +94,8 @@ def _span(world: World, parameter: Parameter, name: str, later: dict[str, Any]) 
 PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "gauge", "Gauge pressure", "Pa",
-        "Pressure above the outside, at the volume of rest. The body then swells or shrinks until its skin holds it.",
+        "Pressure above the outside: at the volume of rest, from where the body swells or shrinks until its skin holds "
+        "it, or in equilibrium with its skin.",
         live.has_gas, live.gauge_span, lambda world, name: live.gas(world, name)["gauge"],
         lambda world, name, value: world.change_gas(name, gauge=float(value)), flat_unit="N/m",
     ),
@@ -164,6 +165,11 @@ CHOICES: tuple[Choice, ...] = (
         "law", "Gas law", ("isothermal", "adiabatic", PUMP),
         "isothermal: p V stays; adiabatic: p V^1.4 stays; or a pump holds the pressure.",
         live.has_gas, live.law, live.set_law,
+    ),
+    Choice(
+        "pressure_at", "Pressure is that", ("rest", "equilibrium"),
+        "rest: of the gas at the volume of rest; equilibrium: that which holds once the skin has given way.",
+        live.has_entered_pressure, live.pressure_at, live.set_pressure_at,
     ),
     Choice(
         "solver", "Solver", SOLVERS, "How one step in time is computed.", live.scene, *live.setting("solver"),

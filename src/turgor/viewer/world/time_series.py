@@ -131,6 +131,6 @@ class Series:
 
     def law(self, volumes: FloatArray) -> FloatArray:
         """Absolute pressure that the gas law gives at these volumes, with the parameters of now."""
-        body: Any = self._world.scene[self._body or ""]
+        gas: Any = self._world.gas_now(self._body or "")
         rest, time_now = float(self._world.sim[self._body or ""].rest_volume), self._world.sim.time
-        return np.array([body.gas.pressure(float(volume), rest, time_now) for volume in volumes])
+        return np.array([gas.pressure(float(volume), rest, time_now) for volume in volumes])

@@ -18,11 +18,12 @@ import numpy as np
 from turgor.errors import SceneError, UnstableError
 from turgor.output.frame import Frame, Layout
 from turgor.scene.data import Body, SoftBody
-from turgor.scene.gas import GAS_CONSTANT, Gas
+from turgor.scene.gas import Gas
 from turgor.scene.rigid import RigidBody
 from turgor.scene.scene import Scene, Thing
 from turgor.simulation.rebuild import rebuilt
 from turgor.simulation.simulation import Simulation
+from turgor.viewer.world.fillings import Fillings
 
 __all__ = ["World"]
 
@@ -46,7 +47,14 @@ LIVE_BODY = {
 }
 LIVE_AIR = (("drag_coefficient",), ("drag_tangential",), ("wind_drag",))
 LIVE_WALL = ("friction", "restitution", "spin", "velocity")
-GAS_KIND = ("law", "gamma", "held", "inflate", "gravity_waits")  # a change of these rebuilds the simulation
+GAS_KIND = (
+    "law",
+    "gamma",
+    "held",
+    "inflate",
+    "gravity_waits",
+    "pressure_at",
+)  # a change of these rebuilds the simulation
 COLOR = ("color",)
 
 
@@ -75,6 +83,7 @@ class World:
         self.watchers: list[Callable[[Frame], None]] = []  # called with every frame that is simulated
         self._grabbed: dict[str, tuple[int, Any]] = {}
         self._points: dict[str, Any] = {}  # of rigid bodies that are held, in the coordinates of their shapes
+        self._fillings = Fillings()
         self._due = 0.0  # simulated seconds that are to be run
         self._frame: Frame | None = None
         self._division = 1  # frames that are simulated for each that the scene asks for
@@ -103,6 +112,7 @@ class World:
         self.scene, self._division, self._odd = scene, 1, 0
         self._grabbed.clear()
         self._points.clear()
+        self._fillings.end()
         self._renewed(bodies=True)
 
     @property
@@ -123,6 +133,7 @@ class World:
     def frame(self) -> Frame:
         """The state now."""
         if self._frame is None or self._frame.index != self.sim.frame_index:  # someone else may step it, in a notebook
+            self._fillings.go_on(self.sim)
             self._frame = self.sim.frame()
         return self._frame
 
@@ -166,6 +177,7 @@ class World:
 
     def _step(self) -> None:
         self._frame = None
+        self._fillings.go_on(self.sim)
         try:
             self.sim.step()
         except UnstableError:
@@ -182,11 +194,16 @@ class World:
         scene = self.scene.copy()
         scene.set(path, value)
         head, *keys = path.split(".")
+        if keys[:1] == ["gas"]:
+            self._fillings.end(head)
         if self._change_live(scene, head, tuple(keys)):
             self.scene = self.sim.scene = scene
             self._frame = None
         else:
+            before = float(self.sim[head].nRT) if keys[:1] == ["gas"] else 0.0
             self._rebuild(scene, bodies=tuple(keys[:1]) == ("shape",) or tuple(keys) == COLOR)
+            if keys[:1] == ["gas"] and before > 0.0 and scene[head].gas.pressure_at == "equilibrium":  # type: ignore[union-attr]
+                self._fillings.begin(self.sim, head, before)
 
     def _change_live(self, scene: Scene, head: str, keys: tuple[str, ...]) -> bool:
         """Into the running simulation; False where it has to be rebuilt."""
@@ -237,6 +254,8 @@ class World:
         old, new = before.gas, after.gas
         if old is None or new is None or any(getattr(old, key) != getattr(new, key) for key in GAS_KIND):
             return False
+        if new.pressure_at == "equilibrium":  # its amount has to be found
+            return False
         view = self.sim[name]
         view.ambient = new.ambient
         view.nRT = new.nRT_at(float(view.rest_volume))
@@ -257,25 +276,33 @@ class World:
         if changes.get("law", gas.law) == "isothermal":
             table.pop("gamma", None)
         if not {"gauge", "moles", "nRT", "absolute"} & set(changes) and {"temperature", "ambient"} & set(changes):
-            changes = {"moles": gas.moles_at(volume), **changes}
+            changes = {"moles": (self.gas_now(name) or gas).moles_at(volume), **changes}
         for amount in ("gauge", "moles", "nRT", "absolute"):
             if amount in changes:
                 table = {key: value for key, value in table.items() if key not in ("gauge", "moles", "nRT", "absolute")}
+        if {"moles", "nRT"} & set(changes) or changes.get("held"):
+            table.pop("pressure_at")
         self.change(f"{name}.gas", table | changes)
 
     def gas(self, name: str) -> dict[str, float] | None:
-        """Gauge pressure at the rest volume (Pa), moles, temperature (K), ambient (Pa) as the scene has them now."""
+        """Gauge pressure as entered (Pa), moles, temperature (K), ambient (Pa) as the scene has them now."""
         body = self.scene[name]
         if not isinstance(body, SoftBody) or body.gas is None:
             return None
         volume = float(self.sim[name].rest_volume)
-        full = body.gas.nRT_at(volume)
         return {
-            "gauge": full / volume - body.gas.ambient,
-            "moles": full / (GAS_CONSTANT * body.gas.temperature),
+            "gauge": body.gas.nRT_at(volume) / volume - body.gas.ambient,
+            "moles": (self.gas_now(name) or body.gas).moles_at(volume),
             "temperature": body.gas.temperature,
             "ambient": body.gas.ambient,
         }
+
+    def gas_now(self, name: str) -> Gas | None:
+        """The gas of a body, where only the simulation knows its amount by that: its law holds at any volume."""
+        body = self.scene[name]
+        if not isinstance(body, SoftBody) or body.gas is None or body.gas.pressure_at == "rest":
+            return getattr(body, "gas", None)
+        return replace(body.gas, gauge=None, absolute=None, nRT=float(self.sim[name].nRT), pressure_at="rest")
 
     @property
     def gas_units(self) -> tuple[str, str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["ChangeTab"]
 
 REST = 1.0  # s after the last touch until a control may be set by us: not while someone drags it or types into it
-MANY = 12  # more bodies than this do not change their gas law at once: each rebuilds the simulation
+MANY = 12  # more bodies than this do not change how they hold gas at once: each rebuilds the simulation
 PRESETS = {"Earth": 9.81, "Moon": 1.62, "Zero": 0.0}  # m/s²
 HELP = "Click a body to select it."
 TABLE = {entry.key: entry for entry in ENTRIES}
@@ -96,6 +96,8 @@ class ChangeTab(Tab):
                 self._touched.pop(key, None)  # it goes back at once
                 self._shown = None
                 self._playground.notify("That does not work", str(error), "error")
+        if "pressure_at" in wanted:  # other amounts of gas suit
+            self._fit("moles")
         self._refresh()
 
     def _restore(self) -> None:
@@ -118,7 +120,7 @@ class ChangeTab(Tab):
     def _fit(self, key: str) -> None:
         world, entry, control = self._playground.world, TABLE[key], self._controls[key]
         names = self._names[key] = subjects(world, entry, self._selection.name)
-        control.visible = bool(names) and not (key == "law" and len(names) > MANY)
+        control.visible = bool(names) and not (key in ("law", "pressure_at") and len(names) > MANY)
         if names and isinstance(entry, Parameter):
             span = self._spans[key] = span_for(world, entry, names, self._later)
             control.label = entry.title(world.scene.dim)

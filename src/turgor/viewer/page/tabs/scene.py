@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from turgor import gallery
@@ -15,6 +16,7 @@ __all__ = ["SceneTab"]
 
 OWN = "(own scene)"
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1")
+MARKUP, ESCAPED = re.compile(r"([\\`*_{}\[\]<>#|~$])"), r"\\\1"  # a name may have what markdown takes for its own
 # viser moves the camera with W, A, S, D, Q, E and the arrows, so these are not free.
 KEYS = "**Keys** · space: play or pause · N: next frame · R: reset · G: next scene · F: see all · 1–5: speed"
 
@@ -31,6 +33,7 @@ class SceneTab(Tab):
         options = [*self._rows] if known else [OWN, *self._rows]
         self._choice = gui.add_dropdown("Scene", options, initial_value=name if known else OWN)
         self._text = gui.add_markdown("")
+        self._warnings = gui.add_markdown("", visible=False)
         self._play = gui.add_button("Pause")
         self._step = gui.add_button("Step one frame")
         self._reset = gui.add_button("Reset")
@@ -44,6 +47,7 @@ class SceneTab(Tab):
         self._speed.on_update(lambda _: playground.do(self._set_speed, float(self._speed.value)))
         self._add_keys()
         playground.every(0.25, self._refresh)
+        playground.every(1.0, self._warn)
         playground.on_new_nodes(self._describe)
 
     def _add_keys(self) -> None:
@@ -95,6 +99,14 @@ class SceneTab(Tab):
     def _set_speed(self, speed: float) -> None:
         self._playground.world.speed = speed
         self._speed.value = f"{speed:g}"
+
+    def _warn(self) -> None:
+        """What looks wrong in this scene, as long as it does."""
+        sentences = self._playground.world.sim.warnings
+        text = "\n\n".join(f"**Warning:** {MARKUP.sub(ESCAPED, sentence)}" for sentence in sentences)
+        if text != self._warnings.content:
+            self._warnings.content = text
+            self._warnings.visible = bool(text)
 
     def _describe(self) -> None:
         scene = self._playground.world.scene
