@@ -131,13 +131,14 @@ def blocks(quick: bool) -> list[Block]:
             found = results[name, coarse, way] = compare(name, coarse, keep, way, seconds, every)
             rows.append(
                 [
-                    name, "paper" if coarse else "gallery", way, 1e3 * max(found.depths), found.pierced,
+                    f"{name}, {'paper' if coarse else 'gallery'}" if way == FEATURES else "", way,
+                    1e3 * max(found.depths), found.pierced,
                     _part(found.missed, found.overlapping), _part(found.alone, found.inside), 1e3 * found.gap,
                     found.contacts, 1e3 * found.cost,
                 ]
             )  # fmt: skip
     header = [
-        "scene", "mesh", "method", "deepest, mm", "edges", "pairs missed", "vertices alone", "gap, mm", "contacts",
+        "scene, meshes of", "method", "deepest, mm", "edges", "pairs missed", "vertices alone", "gap, mm", "contacts",
         "ms",
     ]  # fmt: skip
     return [
@@ -182,8 +183,8 @@ def _summary(results: Results) -> Text:
         f"{depth[FEATURES]:.0f} mm. With a thin skin, which is not the paper's, the same particles let "
         f"bodies {depth[THIN]:.0f} mm into each other. The paper's skin keeps bodies {min(gaps[PAPER]):.0f} to "
         f"{max(gaps[PAPER]):.0f} mm apart where they touch, features {min(gaps[FEATURES]):.0f} to "
-        f"{max(gaps[FEATURES]):.0f} mm. A frame in contact takes {min(ratios):.2g} to {max(ratios):.2g} times as long "
-        "as in the paper as with features.",
+        f"{max(gaps[FEATURES]):.0f} mm. As in the paper, a frame in contact takes {min(ratios):.2g} to "
+        f"{max(ratios):.2g} times as long as with features.",
         "measured",
     )
 
