@@ -204,11 +204,16 @@ def _features_of(
     begin, end, apex = faces.ravel(), np.roll(faces, -1, axis=1).ravel(), np.roll(faces, -2, axis=1).ravel()
     apex = np.where((apex == begin) | (apex == end), np.int32(-1), apex)  # a face with repeated corners has none
     # the first two sides at each edge: the first owns it, and their apexes are beside it
-    sides = np.full((len(table.edges), 2), -1, np.int32)
-    sides[:, 0] = table.order[table.start[:-1]]
-    several = np.diff(table.start) > 1
-    sides[several, 1] = table.order[table.start[:-1][several] + 1]
-    beside = np.where(sides >= 0, apex[sides], np.int32(-1))
+    closed = 2 * len(table.edges) == number * dim and bool((table.twin >= 0).all())
+    if closed:  # two sides at each edge, which run against each other
+        sides = table.order.reshape(-1, 2)
+        beside = apex[sides]
+    else:
+        sides = np.full((len(table.edges), 2), -1, np.int32)
+        sides[:, 0] = table.order[table.start[:-1]]
+        several = np.diff(table.start) > 1
+        sides[several, 1] = table.order[table.start[:-1][several] + 1]
+        beside = np.where(sides >= 0, apex[sides], np.int32(-1))
     proper = table.edges[:, 0] != table.edges[:, 1]  # two different ends
     numbers = np.where(proper, np.cumsum(proper, dtype=np.int32) - np.int32(1), np.int32(-1))
     edges = np.concatenate([table.edges, beside], axis=1)[proper]
@@ -216,8 +221,11 @@ def _features_of(
     face_edges = np.full(number * dim, -1, np.int32)
     face_edges[own] = numbers[proper]
     bits[own] |= 1 << (OWNS_EDGE + own % dim)
-    mine = sides[table.edge, 0] == np.arange(number * dim)
-    other = np.where(mine, beside[table.edge, 1], beside[table.edge, 0])
+    if closed:
+        other = apex[table.twin]
+    else:
+        mine = sides[table.edge, 0] == np.arange(number * dim)
+        other = np.where(mine, beside[table.edge, 1], beside[table.edge, 0])
     opposite = np.where(begin != end, other, np.int32(-1))
     owns = bits.reshape(number, dim).sum(axis=1, dtype=np.int32)
     return faces, opposite.reshape(number, dim), owns, edges, face_edges.reshape(number, dim)

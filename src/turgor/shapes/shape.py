@@ -99,7 +99,8 @@ class Shape:
         if self.dim == 2:
             (x0, y0), (x1, y1) = corners[:, 0].T, corners[:, 1].T
             return float(0.5 * np.sum(x0 * y1 - x1 * y0))
-        return float(np.einsum("ij,ij->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0)
+        (x0, y0, z0), (x1, y1, z1), (x2, y2, z2) = corners.transpose(1, 2, 0)
+        return float(np.sum(x0 * (y1 * z2 - z1 * y2) + y0 * (z1 * x2 - x1 * z2) + z0 * (x1 * y2 - y1 * x2)) / 6.0)
 
 
 def _is_closed(faces: IntArray, count: int) -> bool:
