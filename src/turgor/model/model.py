@@ -305,9 +305,9 @@ class Model:
 
     def _joined(self, name: str, width: int | None) -> IntArray:
         """An index array of all bodies in one, shifted to the world's numbering."""
-        rows = [getattr(part, name) + start for part, start in zip(self.parts, self.starts, strict=False)]
+        rows = [getattr(part, name) + np.int32(start) for part, start in zip(self.parts, self.starts, strict=False)]
         empty = np.zeros((0,) if width is None else (0, width), np.int32)
-        return np.concatenate([*rows, empty]).astype(np.int32)
+        return np.concatenate([*rows, empty]).astype(np.int32, copy=False)
 
     def repeated(self, rows: Any, dtype: Any, shift: Any = 0) -> Any:
         """Device array of the rows of one world in all worlds; shift: by how much indices grow from world to world."""

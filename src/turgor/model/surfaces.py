@@ -68,7 +68,7 @@ class Surfaces:
         tables = {name: [np.zeros((0, width), np.int32)] for name, width in empty.items()}
         edge_count = 0
         for start, (faces, opposite, owns, edges, face_edges) in zip(starts, found, strict=True):
-            tables["faces"].append(faces + np.int32(start))
+            tables["faces"].append(_shifted(faces, start))
             tables["opposite"].append(_shifted(opposite, start))
             tables["edges"].append(_shifted(edges, start))
             tables["face_edges"].append(_shifted(face_edges, edge_count))
@@ -180,6 +180,8 @@ class Surfaces:
 
 def _shifted(table: IntArray, shift: int) -> IntArray:
     """Indices moved by `shift`; -1 stays."""
+    if shift == 0:
+        return table
     return np.where(table < 0, np.int32(-1), table + np.int32(shift))
 
 
@@ -201,8 +203,10 @@ def _features_of(
         owns = bits.reshape(number, dim).sum(axis=1, dtype=np.int32)
         return faces, none, owns, np.zeros((0, 4), np.int32), none
     table = table or edge_table(faces, count)
-    begin, end, apex = faces.ravel(), np.roll(faces, -1, axis=1).ravel(), np.roll(faces, -2, axis=1).ravel()
-    apex = np.where((apex == begin) | (apex == end), np.int32(-1), apex)  # a face with repeated corners has none
+    begin, end, apex = faces.ravel(), faces[:, [1, 2, 0]].ravel(), faces[:, [2, 0, 1]].ravel()
+    repeated = (apex == begin) | (apex == end)
+    if repeated.any():  # a face with repeated corners has none
+        apex = np.where(repeated, np.int32(-1), apex)
     # the first two sides at each edge: the first owns it, and their apexes are beside it
     closed = 2 * len(table.edges) == number * dim and bool((table.twin >= 0).all())
     if closed:  # two sides at each edge, which run against each other
@@ -215,11 +219,11 @@ def _features_of(
         sides[several, 1] = table.order[table.start[:-1][several] + 1]
         beside = np.where(sides >= 0, apex[sides], np.int32(-1))
     proper = table.edges[:, 0] != table.edges[:, 1]  # two different ends
-    numbers = np.where(proper, np.cumsum(proper, dtype=np.int32) - np.int32(1), np.int32(-1))
-    edges = np.concatenate([table.edges, beside], axis=1)[proper]
-    own = sides[proper, 0]
+    edges, own = np.concatenate([table.edges, beside], axis=1), sides[:, 0]
+    if not proper.all():
+        edges, own = edges[proper], own[proper]
     face_edges = np.full(number * dim, -1, np.int32)
-    face_edges[own] = numbers[proper]
+    face_edges[own] = np.arange(len(own), dtype=np.int32)
     bits[own] |= 1 << (OWNS_EDGE + own % dim)
     if closed:
         other = apex[table.twin]
