@@ -35,7 +35,7 @@ class Grab:
 def assemble(count, dim, ids, blocks):
     """Sum of element matrices: `ids` (e, s) vertices, `blocks` (e, s dim, s dim) -> (count dim, count dim)."""
     ids = np.asarray(ids)
-    dofs = (dim * ids[:, :, None] + np.arange(dim)).reshape(len(ids), -1)
+    dofs = (dim * ids[:, :, None] + np.arange(dim)).reshape(len(ids), dim * ids.shape[1])
     H = np.zeros((count * dim, count * dim))
     np.add.at(H, (dofs[:, :, None], dofs[:, None, :]), blocks)
     return H
