@@ -16,7 +16,7 @@ import numpy as np
 
 from reference.bending import bending_energy
 from reference.hessians import dashpot_damping, diagonal, drag_damping, grab_matrix, wind_damping
-from reference.newton import Problem, Report, minimise
+from reference.newton import Problem, Report, in_front, minimise
 from reference.newton_matrices import stiffness
 from reference.springs import elastic_energy
 from reference.volume import vertex_normals, volume
@@ -45,7 +45,9 @@ def static_forces(body, x, grabs=()):
     still = np.zeros_like(x)
     f = body.forces(x) + sum((grab.forces(x, still) for grab in grabs), still)
     if body.wind is not None:
-        f -= body.wind_coefficient * (vertex_normals(x, body.faces) @ body.wind)[:, None] * vertex_normals(x, body.faces)
+        f -= (
+            body.wind_coefficient * (vertex_normals(x, body.faces) @ body.wind)[:, None] * vertex_normals(x, body.faces)
+        )
     return f
 
 
@@ -111,16 +113,18 @@ def backward_euler(
     """One step of length h (s). Vertices that would pass a plane are held on it; `pins` stay where they are.
 
     kind: Newton's matrix (`newton_matrices`); it decides the way, not the result. guess: Newton starts "inertial", at
-    x + h v, or at "rest", at x. `rounds=1` makes one Newton step and no more.
+    x + h v, at "rest", at x, or at the "lower" of the two. `rounds=1` makes one Newton step and no more.
     """
     problem = step_problem(body, x, v, h, planes, pins, grabs, kind)
-    start = np.where(problem.free[:, None], x + h * v, x) if guess == "inertial" else x
+    start, flown = x, in_front(np.where(problem.free[:, None], x + h * v, x), problem.planes, problem.free)
+    if guess == "inertial" or (guess == "lower" and np.sum(problem.energy(flown) - problem.energy(x)) < 0.0):
+        start = flown
     after, report = minimise(problem, start, tolerance, rounds, **more)
     return Step(after, (after - x) / h, report)
 
 
 def implicit_midpoint(body, x, v, h, **more):
-    """M (v1 - v)/h = f at the middle of the step, x1 - x = h (v + v1)/2: half a Backward Euler step, made twice as long.
+    """M (v1 - v)/h = f in the middle, x1 - x = h (v + v1)/2: half a Backward Euler step, made twice as long.
 
     Of second order and without numerical damping; but R is taken at x, so damping by dashpots and wind is of first
     order. Not for planes: a velocity that a wall stops in the middle would be reflected at the end.

@@ -120,7 +120,7 @@ def volume_hessian(x, faces):
 
 def pressure_slope(gas, V):
     """dP/dV, Pa/m³: -P/V isothermal, -γ P/V adiabatic, 0 where a pump holds it or below the cap."""
-    if gas.law == "held" or V <= gas.smallest:
+    if gas.law == "held" or gas.smallest >= V:
         return 0.0
     return -(gas.gamma if gas.law == "adiabatic" else 1.0) * gas.pressure(V) / V
 

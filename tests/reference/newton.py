@@ -174,6 +174,14 @@ def search(problem, x, g, d, touch, share=1.0):
     return 0.0
 
 
+def in_front(x, planes, free):
+    """x with the free vertices behind a plane moved on to it."""
+    x = x.copy()
+    for plane in planes:
+        x[free] += np.maximum(-plane.gap(x[free]), 0.0)[:, None] * np.asarray(plane.normal)
+    return x
+
+
 def minimise(problem, x, tolerance=1e-10, rounds=200, line_search=True, limit=np.inf):
     """The nearest minimum from x: positions and `Report`. Converged: unbalanced forces < tolerance × the largest force.
 
@@ -181,9 +189,7 @@ def minimise(problem, x, tolerance=1e-10, rounds=200, line_search=True, limit=np
     Forces cannot be known better than the round-off of stiffness × position, which is added to that.
     """
     free = np.ones(len(x), bool) if problem.free is None else problem.free
-    x = x.copy()
-    for plane in problem.planes:  # not behind a plane to begin with
-        x[free] += np.maximum(-plane.gap(x[free]), 0.0)[:, None] * np.asarray(plane.normal)
+    x = in_front(x, problem.planes, free)
     touch = 1e-12 * np.ptp(x, axis=0).max()
     report = Report()
     for rounds_left in range(rounds, -1, -1):

@@ -1,11 +1,11 @@
 """The stiffness of a whole body: exact, and approximations that are positive semi-definite, for Newton's method.
 
-| kind | springs | gas | bending |
-|---|---|---|---|
-| exact | exact | exact | exact |
-| elements | with -(P - P0) d²V of the edge, negative eigenvalues of each edge set to 0 | and the rank-one term | Gauss-Newton |
-| rank-one | without compressive tension | the rank-one term alone | Gauss-Newton |
-| guarded | as rank-one | and -(P - P0) d²V of those edges that stay positive with it | Gauss-Newton |
+- exact: all of it; not positive.
+- elements: springs with -(P - P0) d²V of their edge, negative eigenvalues of each edge set to 0; the rank-one term.
+- rank-one: springs without compressive tension; the gas's rank-one term alone.
+- guarded: rank-one, and -(P - P0) d²V of those edges that stay positive with their spring and share of the mass.
+
+Bending is exact, or Gauss-Newton in all but the first.
 """
 
 from __future__ import annotations

@@ -78,9 +78,14 @@ def equilibrium(body, x, planes=(), pins=(), grabs=(), kind="exact", tolerance=1
         if report.converged:
             break
         if not report.shares:
-            raise NoEquilibriumError(f"no equilibrium found: no step lowers the energy, residual {report.residuals[-1]} N")
-        soften = max(0.1 * soften, least) if report.shares[0] == 1.0 else soften * (4.0 if report.shares[0] < 0.1 else 1.0)
-        if np.ptp(x, axis=0).max() > 20.0 * max(size, np.ptp(body.vertices, axis=0).max()):
+            raise NoEquilibriumError(
+                f"no equilibrium found: no step lowers the energy, residual {total.residuals[-1]} N"
+            )
+        if report.shares[0] == 1.0:
+            soften = max(0.1 * soften, least)
+        elif report.shares[0] < 0.1:
+            soften *= 4.0
+        if np.ptp(x, axis=0).max() > 20.0 * size:
             raise NoEquilibriumError("no equilibrium: the body grows without end: the skin cannot hold the pressure")
         if np.linalg.norm(x.mean(axis=0) - start) > 100.0 * size:
             raise NoEquilibriumError("no equilibrium: the body falls or slides without end")
