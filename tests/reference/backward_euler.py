@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reference.bending import bending_energy
-from reference.hessians import dashpot_damping, diagonal, drag_damping, grab_matrix, wind_damping
+from reference.hessians import cross_matrix, dashpot_damping, diagonal, drag_damping, grab_matrix, wind_damping
 from reference.newton import Problem, Report, in_front, minimise
 from reference.newton_matrices import stiffness
 from reference.springs import elastic_energy
@@ -107,18 +107,40 @@ def step_problem(body, x0, v0, h, planes=(), pins=(), grabs=(), kind="exact"):
     return Problem(energy, gradient, matrix, scale, tuple(planes), free)
 
 
+def rigid_motion(body, x, v, h):
+    """Positions after h (s) if the body moved as a rigid one with its momentum and angular momentum, turned exactly."""
+    dim, m = x.shape[1], body.masses[:, None]
+    centre, drift = np.sum(m * x, axis=0) / m.sum(), np.sum(m * v, axis=0) / m.sum()
+    r = x - centre
+    if dim == 2:
+        spin = np.sum(m[:, 0] * (r[:, 0] * v[:, 1] - r[:, 1] * v[:, 0])) / np.sum(m * r * r)
+        turn = np.array([[np.cos(h * spin), -np.sin(h * spin)], [np.sin(h * spin), np.cos(h * spin)]])
+        return centre + h * drift + r @ turn.T
+    inertia = np.sum(m * r * r) * np.eye(3) - (m * r).T @ r
+    spin = np.linalg.lstsq(inertia, np.sum(m * np.cross(r, v), axis=0), rcond=1e-12)[0]
+    K, angle = cross_matrix(spin[None])[0], h * np.linalg.norm(spin)
+    K = K / max(np.linalg.norm(spin), 1e-300)
+    turn = np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K
+    return centre + h * drift + r @ turn.T
+
+
 def backward_euler(
     body, x, v, h, planes=(), pins=(), grabs=(), kind="exact", guess="inertial", tolerance=1e-10, rounds=200, **more
 ):
     """One step of length h (s). Vertices that would pass a plane are held on it; `pins` stay where they are.
 
     kind: Newton's matrix (`newton_matrices`); it decides the way, not the result. guess: Newton starts "inertial", at
-    x + h v, at "rest", at x, or at the "lower" of the two. `rounds=1` makes one Newton step and no more.
+    x + h v, at "rest", at x, after a "rigid" motion, or at the one of these where Φ is "lowest". `rounds=1` makes one
+    Newton step and no more.
     """
     problem = step_problem(body, x, v, h, planes, pins, grabs, kind)
-    start, flown = x, in_front(np.where(problem.free[:, None], x + h * v, x), problem.planes, problem.free)
-    if guess == "inertial" or (guess == "lower" and np.sum(problem.energy(flown) - problem.energy(x)) < 0.0):
-        start = flown
+    guesses = {"rest": x, "inertial": x + h * v, "rigid": rigid_motion(body, x, v, h)}
+    guesses = {
+        name: in_front(np.where(problem.free[:, None], y, x), problem.planes, problem.free)
+        for name, y in guesses.items()
+        if guess in (name, "lowest")
+    }
+    start = min(guesses.values(), key=lambda y: np.sum(problem.energy(y)))
     after, report = minimise(problem, start, tolerance, rounds, **more)
     return Step(after, (after - x) / h, report)
 

@@ -149,8 +149,8 @@ def remainder(problem, x, g, touch):
     return np.linalg.norm(left[free], axis=1).max(initial=0.0), force
 
 
-def search(problem, x, g, d, touch, share=1.0):
-    """The first of `share`, its half, quarter ... of the step d that lowers the energy as Armijo asks; 0 if none does.
+def search(problem, x, g, d, touch):
+    """The first of 1, 1/2, 1/4, ... of the step d that lowers the energy as Armijo asks; 0 if none does.
 
     Where the change is below the round-off of the energy the slope decides (Hager and Zhang 2005): it must have fallen.
     Movement along the normal of a vertex that lies on a plane and stays there is round-off, and no part of the slope.
@@ -162,6 +162,7 @@ def search(problem, x, g, d, touch, share=1.0):
         d = d - np.where(stays, d @ n, 0.0)[:, None] * n
     slope = float(np.sum(g * d))
     noise = 8.0 * EPS * np.abs(before).sum()
+    share = 1.0
     for _ in range(40):
         after = problem.energy(x + share * d)
         change = float(np.sum(after - before))
@@ -182,10 +183,9 @@ def in_front(x, planes, free):
     return x
 
 
-def minimise(problem, x, tolerance=1e-10, rounds=200, line_search=True, limit=np.inf):
+def minimise(problem, x, tolerance=1e-10, rounds=200, line_search=True):
     """The nearest minimum from x: positions and `Report`. Converged: unbalanced forces < tolerance × the largest force.
 
-    limit: the farthest that a vertex may move in a round, m.
     Forces cannot be known better than the round-off of stiffness × position, which is added to that.
     """
     free = np.ones(len(x), bool) if problem.free is None else problem.free
@@ -204,9 +204,7 @@ def minimise(problem, x, tolerance=1e-10, rounds=200, line_search=True, limit=np
             break
         d, changed = direction(H, g, x, problem.planes, free, report.reactions)
         report.indefinite += changed
-        share = min(1.0, limit / max(np.linalg.norm(d, axis=1).max(), 1e-300))
-        if line_search:
-            share = search(problem, x, g, d, touch, share)
+        share = search(problem, x, g, d, touch) if line_search else 1.0
         if share == 0.0:
             break
         report.shares.append(share)

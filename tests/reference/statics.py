@@ -45,11 +45,7 @@ def lowest_stiffness(body, x, planes, pins, grabs, reactions):
 
 
 def equilibrium(body, x, planes=(), pins=(), grabs=(), kind="exact", tolerance=1e-10, rounds=400):
-    """The rest state that Newton's method finds from x; `NoEquilibriumError` where there is none.
-
-    A round moves no vertex by more than a tenth of the body's size, so that it does not leap over a barrier: a skin
-    that holds a pump's pressure gives way to it where it is stretched further (physics.md, *Which pressure*).
-    """
+    """The rest state that Newton's method finds from x; `NoEquilibriumError` where there is none."""
     size = np.ptp(body.vertices, axis=0).max()
     pull = np.abs(body.masses[:, None] * (body.gravity + np.zeros_like(x))).max()
     if pull > 0.0 and not planes and not len(pins) and not grabs:
@@ -69,7 +65,7 @@ def equilibrium(body, x, planes=(), pins=(), grabs=(), kind="exact", tolerance=1
             tuple(planes),
             free,
         )
-        x, report = minimise(problem, x, tolerance, rounds=1, limit=0.1 * size)
+        x, report = minimise(problem, x, tolerance, rounds=1)
         total.residuals.append(report.residuals[0])
         total.scales.append(report.scales[0])
         total.indefinite += report.indefinite

@@ -7,7 +7,7 @@ import pytest
 
 import reference as ref
 from reference import meshes
-from reference.backward_euler import backward_euler, implicit_midpoint, step_problem
+from reference.backward_euler import backward_euler, implicit_midpoint, rigid_motion, step_problem
 from reference.hessians import Grab, spring_blocks, spring_stiffness
 from reference.newton import Plane, complementarity
 from reference.newton_matrices import KINDS, guarded_edges, stiffness
@@ -174,7 +174,7 @@ def test_all_ways_lead_to_the_same_step(dim):
     made = [
         backward_euler(body, x, v, 1 / 60, planes=[ground(dim)], kind=kind, guess=guess)
         for kind in KINDS
-        for guess in ("inertial", "rest", "lower")
+        for guess in ("inertial", "rest", "rigid", "lowest")
     ]
     assert all(m.report.converged for m in made)
     assert np.count_nonzero(made[0].report.reactions) >= 1
@@ -288,6 +288,32 @@ def test_ball_at_rest_carries_its_weight(dim):
     made = backward_euler(body, x, v, 1 / 60, planes=[ground(dim)])
     assert np.abs(made.v).max() < 1e-8
     assert made.report.reactions.sum() == pytest.approx(9.81, rel=1e-8)
+
+
+def test_pulled_vertex_is_released():
+    """A point at rest on the ground that a grab pulls up leaves it at once; one that it presses down does not move."""
+    x = np.array([[0.0, 0.0], [5.0, 5.0]])
+    body = ref.Body(x, [[0, 1], [1, 0]], [[0, 1]], mass=2.0, stiffness=0.0)
+    for target, force, height in ((1.0, 0.0, 0.01 * 30.0 / 1.3), (-1.0, 30.0, 0.0)):
+        grab = Grab(0, np.array([0.0, target]), 30.0)
+        made = backward_euler(body, x, 0.0 * x, 0.1, planes=[ground(2)], grabs=[grab], guess="rest")
+        assert made.report.reactions[0, 0] == pytest.approx(force)
+        assert made.x[0, 1] == pytest.approx(height)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_rigid_motion(dim):
+    """A turn of 0.3 rad in one step: distances stay, and the centre moves by h v."""
+    x = ball(dim).vertices
+    r = x - x.mean(axis=0)
+    axis = np.array([2.0, -1.0, 2.0])
+    across = np.cross(axis, r) if dim == 3 else 3.0 * np.stack([-r[:, 1], r[:, 0]], axis=1)
+    moved = rigid_motion(ball(dim), x, across + 1.0, 0.1)
+    np.testing.assert_allclose(moved.mean(axis=0), x.mean(axis=0) + 0.1, atol=1e-14)
+    turned = moved - moved.mean(axis=0)
+    np.testing.assert_allclose(turned @ turned.T, r @ r.T, atol=1e-14)
+    apart = np.linalg.norm(across, axis=1) / 3.0  # distance from the axis
+    np.testing.assert_allclose(np.linalg.norm(turned - r, axis=1), 2 * np.sin(0.15) * apart, atol=1e-13)
 
 
 def test_grab_of_a_free_point():
