@@ -103,6 +103,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         particle_active: wp.array(dtype=wp.vec2i),  # those in use, of each pair of each world
         particle_hit: wp.array(dtype=int),  # 1: found a contact in this substep
     ):
+        """How many particles both bodies of each pair have in the next substep."""
         row = wp.tid()
         pairs = particle_start.shape[0] - 1
         for slot in range(row, wp.min(pair_count[0], found_soft.shape[0]), pair_lanes):
