@@ -60,6 +60,27 @@ def test_work_per_list_grows_no_faster_than_the_mesh():
     assert compared[4000] < 1.1 * compared[1000]
 
 
+@pytest.mark.req("X1", "X6")
+def test_later_rounds_of_a_sweep_follow_what_was_stirred():
+    """A flat bag that is crushed: the first round of a substep follows all that could meet, others few of them.
+
+    Rounds only let more of them meet, so each later one would follow at least as many as the first.
+    """
+    scene = turgor.Scene()
+    scene.add_ground(friction=0.5)
+    scene.add_soft_body(
+        shapes.box((1.0, 0.6, 0.08), 6), name="bag", at=(0.0, 0.0, 0.3), velocity=(0.0, 0.0, -6.0),
+        springs=turgor.Springs(60.0, 0.2), gas=turgor.Gas.at(gauge=20.0, ambient=300.0),
+    )  # fmt: skip
+    sim = turgor.Simulation(scene)
+    for _ in range(FRAMES):
+        sim.step()
+    sweep = sim.engine.split.method.sweep_stage
+    first, in_first, later, in_later = sweep.sweep_work.numpy().tolist()
+    assert later > 100
+    assert in_later / later < in_first / first / 3
+
+
 def built(scene, worlds):
     """(Python calls, peak of host memory in bytes) of building a simulation."""
 

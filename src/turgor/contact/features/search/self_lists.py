@@ -420,7 +420,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if pair >= 0:
             skin = real(2.0) * thickness[c]
             ahead = real(AHEAD) * self_ahead[c]
-            far = wp.max(real(REACH) * edge_size[c], ahead)
+            far = self_left[c]  # by what other patches have found so far: more than the least need not be known
             margin = wp.max(real(LISTED) * edge_size[c], ahead)
             known = wp.max(real(KNOWN) * edge_size[c], ahead)
             if calm_body[c] != 0:
@@ -443,10 +443,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             mine = l % groups == group
                             if mine and not cannot_touch(k, l, first, second, between, cone_axis, cone_room):
                                 left = wp.sqrt(off) - skin
-                                if left < known:
+                                needed = wp.clamp(far, margin, known)
+                                if left < needed:
                                     many += 1
                                     found = compare_patches(
-                                        mesh, rest, candidate_list, pair, k, l, margin, known, skin, True, lane, lanes
+                                        mesh, rest, candidate_list, pair, k, l, margin, needed, skin, True, lane, lanes
                                     )
                                     left = wp.max(left, found)
                                 far = wp.min(far, left)
