@@ -98,6 +98,7 @@ class FeatureContacts(ContactMethod):
         wp.copy(self.scratch.v_free, self.state.v)
         self.dynamics.load.zero_()
         self.sweep_stage.run()
+        self.lists.wear()
 
     # between substeps -----------------------------------------------------------------------------------------------
 

@@ -224,6 +224,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     @n.kernel(__name__)
     def judge_watched(
         own_pair: wp.array(dtype=int),
+        own_holds: wp.array(dtype=int),
         pair_travel: wp.array(dtype=real),
         turned: wp.array(dtype=int),
         test_next: wp.array(dtype=int),
@@ -265,6 +266,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 may_self_touch[0] = 1
                 if pair >= 0:
                     pair_travel[pair] = pair_travel[pair] + travel
+                    own_holds[c] = 0
                 if star_shaped[c] != 0:
                     body_doubt[c] = 1
                     shape_doubt[0] = 1
