@@ -284,7 +284,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """When the first candidate of each body wakes."""
         for q in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
-            wp.atomic_min(least_wake, at(pairs[at(candidates[at(q)][0])][0]), wake_travel[at(q)])
+            c = at(pairs[at(candidates[at(q)][0])][0])
+            if wake_travel[at(q)] < least_wake[c]:  # an atomic operation costs more than a look
+                wp.atomic_min(least_wake, c, wake_travel[at(q)])
 
     @n.kernel(__name__)
     def refresh(
