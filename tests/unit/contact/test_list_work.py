@@ -6,6 +6,7 @@ import cProfile
 import gc
 import pstats
 import tracemalloc
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import turgor
 from turgor import shapes
 from turgor.bench.self_contact import body_scene, list_work, torus
+from turgor.contact.geometry.advancement import VERTEX_FACE
 
 FRAMES = 20
 
@@ -58,6 +60,72 @@ def test_work_per_list_grows_no_faster_than_the_mesh():
         compared[vertices] = work["compared"] / work["renewals"] / patches
     assert compared[1000] < 12.0
     assert compared[4000] < 1.1 * compared[1000]
+
+
+def crushed(shape, height, speed):
+    """A bag with little gas, thrown at the floor."""
+    scene = turgor.Scene()
+    scene.add_ground(friction=0.5)
+    scene.add_soft_body(
+        shape, name="bag", at=(0.0, 0.0, height), velocity=(0.0, 0.0, -speed),
+        springs=turgor.Springs(60.0, 0.2), gas=turgor.Gas.at(gauge=20.0, ambient=300.0),
+    )  # fmt: skip
+    return turgor.Simulation(scene)
+
+
+@pytest.mark.req("X1", "X6")
+def test_a_bag_that_is_crushed_sweeps_and_lists_no_more_than_it_must():
+    """Later rounds of a sweep follow what was stirred; a list lasts while no patch has used up its own margin.
+
+    Rounds only let more candidates meet, so each later one would follow at least as many as the first. By the travel of
+    the whole body a list lasts 8 substeps.
+    """
+    sim = crushed(shapes.box((1.0, 0.6, 0.08), 6), 0.3, 6.0)
+    for _ in range(FRAMES):
+        sim.step()
+    first, in_first, later, in_later = sim.engine.split.method.sweep_stage.sweep_work.numpy().tolist()
+    assert later > 100
+    assert in_later / later < in_first / first / 3
+    work = list_work(sim)
+    assert work["renewals"] > 10
+    assert work["contact_substeps"] > 12 * work["renewals"]
+
+
+@pytest.mark.req("X1")
+def test_what_is_near_is_in_the_list_however_old_it_is():
+    """Of a glove that is crushed: what is nearer than the margins that are left of its patches has been listed.
+
+    Neighbours in the mesh are left out: a piece that is not folded cannot touch itself, however it is compressed.
+    """
+    sim = crushed(shapes.hand(), 1.0, 5.0)
+    lists, surfaces = sim.engine.split.method.lists, sim.engine.split.method.surfaces
+    rest, faces, edges = surfaces.rest.numpy(), surfaces.faces.numpy(), surfaces.edges.numpy()[:, :2]
+    near = 2.0 * np.linalg.norm(rest[edges[:, 0]] - rest[edges[:, 1]], axis=1).mean()
+
+    def are_neighbours(first, second, kind):
+        one = rest[first] if kind == VERTEX_FACE else rest[edges[first]].mean(axis=0)
+        other = rest[(faces if kind == VERTEX_FACE else edges)[second]].mean(axis=0)
+        return np.linalg.norm(one - other) < near
+
+    found, old = lists.candidates, 0
+    for _ in range(FRAMES):
+        sim.step()
+        if int(lists.pairs.own_pair.numpy()[0]) < 0 or int(lists.flags.left_alone.numpy()[0]):
+            continue
+        saved = {name: attrgetter(name)(lists).numpy() for name in lists.SAVED}
+        listed = {tuple(row) for row in found.candidates.numpy()[: int(found.candidate_count.numpy()[0]), 1:]}
+        left = 2.0 * float(lists.pairs.own_left.numpy()[0]) if int(lists.pairs.own_holds.numpy()[0]) else 0.0
+        old += float(lists.pairs.pair_travel.numpy()[0]) > float(lists.pairs.pair_margin.numpy()[0])
+        lists.pairs.pair_stale.fill_(1)
+        found.candidate_count.zero_()
+        lists.self_lists.collect(lists.pairs.capacity)
+        lists.pairs.pair_stale.zero_()
+        count = int(found.candidate_count.numpy()[0])
+        close = found.candidates.numpy()[:count, 1:][found.wake_travel.numpy()[:count] <= left]
+        for name, values in saved.items():
+            attrgetter(name)(lists).assign(values)
+        assert all(tuple(row) in listed or are_neighbours(*row) for row in close)
+    assert old >= 3  # lists that only the margins of their patches kept
 
 
 def built(scene, worlds):

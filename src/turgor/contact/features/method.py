@@ -50,7 +50,8 @@ class FeatureContacts(ContactMethod):
         self.overlaps = Overlaps(model, surfaces, self.lists.launch, self.lists.pairs.capacity)
         self.constraints = ContactConstraints(model, surfaces, self.overlaps.launch)
         self.impulses = Impulses(model, self.constraints.launch)
-        self.sweep_stage = Sweep(model, surfaces, self.constraints.launch, self.impulses, self.lists.pairs.capacity)
+        sizes = self.lists.pairs.capacity, self.lists.candidates.capacity
+        self.sweep_stage = Sweep(model, surfaces, self.constraints.launch, self.impulses, sizes)
         self.overflow, self.count = self.lists.flags.overflow, self.constraints.count
         self.growing: dict[int, Any] = {
             PAIRS: self.lists.pairs, CANDIDATES: self.lists.candidates, CONSTRAINTS: self.constraints,
@@ -97,6 +98,7 @@ class FeatureContacts(ContactMethod):
         wp.copy(self.scratch.v_free, self.state.v)
         self.dynamics.load.zero_()
         self.sweep_stage.run()
+        self.lists.wear()
 
     # between substeps -----------------------------------------------------------------------------------------------
 
@@ -130,7 +132,7 @@ class FeatureContacts(ContactMethod):
         self.lists.allocate()
         self.overlaps.allocate(self.lists.pairs.capacity)
         self.constraints.allocate()
-        self.sweep_stage.allocate(self.lists.pairs.capacity)
+        self.sweep_stage.allocate(self.lists.pairs.capacity, self.lists.candidates.capacity)
 
     def grow(self) -> None:
         """Larger buffers where one was too small: behind the flag, `overflow` says how much was needed of each."""

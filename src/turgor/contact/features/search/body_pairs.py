@@ -32,8 +32,8 @@ class BodyPairs:
     """Bounds of the bodies, the pairs whose bounds overlap, and what is left of the margins of their lists."""
 
     SAVED = (
-        "pair_count", "pairs", "own_pair", "pair_margin", "pair_travel", "body_drift", "body_margin", "body_low",
-        "body_high",
+        "pair_count", "pairs", "own_pair", "own_holds", "own_left", "pair_margin", "pair_travel", "body_drift",
+        "body_margin", "body_low", "body_high",
     )  # fmt: skip
 
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
@@ -47,6 +47,8 @@ class BodyPairs:
         self.pair_count = zeros(1, wp.int32)
         self.first_pair = zeros(total, wp.int32)  # of each body, as the first of the two; -1 if none
         self.own_pair = zeros(total, wp.int32)  # of each body with itself; -1 if none
+        # whether its list holds while no patch uses up its margin, and m: the least that is left (`patch_margins.py`)
+        self.own_holds, self.own_left = zeros(total, wp.int32), zeros(total, n.real)
         self.capacity = 8 * total + 64
         self.launch = launch.extended(self)
         self.allocate()
@@ -128,6 +130,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return False
         return pair_list.pair_stale[pair] != 0 and pair_list.pairs[pair][0] == pair_list.pairs[pair][1]
 
+    @wp.func(inline=True)
+    def patches_hold(
+        c: int, body_spread: wp.array(dtype=real), own_holds: wp.array(dtype=int), own_left: wp.array(dtype=real)
+    ) -> bool:  # fmt: skip
+        """Whether no patch of a body uses up its margin in this substep, though all move as fast as the fastest."""
+        return own_holds[c] != 0 and real(1.1) * body_spread[c] <= own_left[c]
+
     @n.kernel(__name__)
     def judge(
         total_bodies: int,
@@ -154,6 +163,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         shape_doubt: wp.array(dtype=int),
         body_doubt: wp.array(dtype=int),
         turned: wp.array(dtype=int),
+        own_holds: wp.array(dtype=int),
+        own_left: wp.array(dtype=real),
         stride: int,
     ):
         """Whether the lists hold for this substep too. Contact may speed points up: a tenth is allowed for."""
@@ -178,7 +189,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 continue
             ahead = pair_travel[at(p)] + real(1.1) * approach(body_move, body_spread, at(ids[0]), at(ids[1]))
             pair_travel_end[at(p)] = ahead
-            if not (ahead <= pair_margin[at(p)]) or (ids[0] == ids[1] and turned[at(ids[0])] != 0):
+            holds = ahead <= pair_margin[at(p)]
+            if ids[0] == ids[1]:
+                c = at(ids[0])
+                holds = (holds or patches_hold(c, body_spread, own_holds, own_left)) and turned[c] == 0
+            if not holds:
                 pair_stale[at(p)] = 1
                 some_stale[0] = 1
                 world_some_stale[at(world[at(ids[0])])] = 1
@@ -340,6 +355,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         world_some_stale: wp.array(dtype=int),
         left_alone: wp.array(dtype=int),
         turned: wp.array(dtype=int),
+        own_holds: wp.array(dtype=int),
+        own_left: wp.array(dtype=real),
         new_slot: wp.array(dtype=int),
         pair_count: wp.array(dtype=int),
         pairs: wp.array(dtype=wp.vec2i),
@@ -397,6 +414,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             pair_stale[slot] = 1
                             if old >= 0:
                                 holds = old_travel[at(old)] + real(1.1) * step <= old_margin[at(old)]
+                                if a == b:
+                                    holds = holds or patches_hold(a, body_spread, own_holds, own_left)
                                 if holds and (a != b or turned[a] == 0):
                                     pair_travel[slot] = old_travel[at(old)]
                                     pair_margin[slot] = old_margin[at(old)]

@@ -52,6 +52,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
             w, gap = near.point_triangle(p, points[at(f[0])], points[at(f[1])], points[at(f[2])])
             return w, gap
 
+    @wp.func(inline=True)
+    def face_box(f: face, points: wp.array(dtype=vec)):
+        """(lowest, highest)."""
+        a = points[at(f[0])]
+        b = points[at(f[1])]
+        c = points[at(f[wp.static(dim - 1)])]
+        return wp.min(a, wp.min(b, c)), wp.max(a, wp.max(b, c))
+
     @wp.func
     def point_near_faces(
         mesh: Mesh, rest: wp.array(dtype=vec), found: CandidateList, pair: int, r: int, s: int, margin: real,
@@ -62,29 +70,26 @@ def kernels(n: Numbers) -> SimpleNamespace:
         within = known + skin
         i = at(mesh.patch_points[at(r)])
         p = mesh.points[i]
-        off = box_gap(p, p, mesh.star_low[at(s)], mesh.star_high[at(s)])
-        if off > within * within:
-            least = wp.min(least, wp.sqrt(off) - skin)
-        else:
+        if box_gap(p, p, mesh.star_low[at(s)], mesh.star_high[at(s)]) <= within * within:
             for q in range(mesh.face_first[at(s)], mesh.face_first[at(s + 1)]):
                 which = at(mesh.star_faces[at(q)])
                 f = mesh.faces[which]
                 if not (f[0] == i or f[1] == i or f[wp.static(dim - 1)] == i):
-                    w, gap = gap_to_face(p, f, mesh.points)
-                    size = wp.length(gap)
-                    if size > within:
-                        least = wp.min(least, size - skin)
-                    else:
-                        touch = skin
-                        if same:
-                            between = rest[i]
-                            for corner in range(dim):
-                                between -= w[corner] * rest[at(f[corner])]
-                            touch = wp.min(skin, real(0.5) * wp.length(between))
-                        if size - touch <= margin:
-                            add(found, pair, i, which, VERTEX_FACE, size - touch)
-                        else:
-                            least = wp.min(least, size - touch)
+                    low, high = face_box(f, mesh.points)
+                    if box_gap(p, p, low, high) <= within * within:
+                        w, gap = gap_to_face(p, f, mesh.points)
+                        size = wp.length(gap)
+                        if size <= within:
+                            touch = skin
+                            if same:
+                                between = rest[i]
+                                for corner in range(dim):
+                                    between -= w[corner] * rest[at(f[corner])]
+                                touch = wp.min(skin, real(0.5) * wp.length(between))
+                            if size - touch <= margin:
+                                add(found, pair, i, which, VERTEX_FACE, size - touch)
+                            else:
+                                least = wp.min(least, size - touch)
         return least
 
     @wp.func
@@ -102,25 +107,17 @@ def kernels(n: Numbers) -> SimpleNamespace:
             b = mesh.points[at(e[1])]
             lowest = wp.min(a, b)
             highest = wp.max(a, b)
-            off = box_gap(lowest, highest, mesh.star_low[at(s)], mesh.star_high[at(s)])
-            if off > within * within:
-                least = wp.min(least, wp.sqrt(off) - skin)
-            else:
+            if box_gap(lowest, highest, mesh.star_low[at(s)], mesh.star_high[at(s)]) <= within * within:
                 for q in range(mesh.edge_first[at(s)], mesh.edge_first[at(s + 1)]):
                     two = at(mesh.star_edges[at(q)])
                     g = mesh.edges[two]
                     if not (g[0] == e[0] or g[0] == e[1] or g[1] == e[0] or g[1] == e[1]):
                         c = mesh.points[at(g[0])]
                         d = mesh.points[at(g[1])]
-                        off = box_gap(lowest, highest, wp.min(c, d), wp.max(c, d))
-                        if off > within * within:
-                            least = wp.min(least, wp.sqrt(off) - skin)
-                        else:
+                        if box_gap(lowest, highest, wp.min(c, d), wp.max(c, d)) <= within * within:
                             t, u, gap = near.segments(a, b, c, d)
                             size = wp.length(gap)
-                            if size > within:
-                                least = wp.min(least, size - skin)
-                            else:
+                            if size <= within:
                                 touch = skin
                                 if same:
                                     between = (real(1.0) - t) * rest[at(e[0])] + t * rest[at(e[1])]
@@ -151,10 +148,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             high = mesh.star_high[at(r)]
             start = wp.where(l == k, r + 1, its[0])  # in one star, all features share a point
             for s in range(start + lane // rows, its[1], lanes // rows):
-                off = box_gap(low, high, mesh.star_low[at(s)], mesh.star_high[at(s)])
-                if off > within:
-                    least = wp.min(least, wp.sqrt(off) - skin)
-                else:
+                if box_gap(low, high, mesh.star_low[at(s)], mesh.star_high[at(s)]) <= within:
                     least = wp.min(least, point_near_faces(mesh, rest, found, pair, r, s, margin, known, skin, same))
                     least = wp.min(least, point_near_faces(mesh, rest, found, pair, s, r, margin, known, skin, same))
                     if wp.static(dim == 3):

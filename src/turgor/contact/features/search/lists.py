@@ -13,6 +13,7 @@ from turgor.contact.features.launch import FeatureLauncher, Flags
 from turgor.contact.features.search.body_pairs import BodyPairs
 from turgor.contact.features.search.candidates import Candidates
 from turgor.contact.features.search.motion import BodyMotion
+from turgor.contact.features.search.patch_margins import PatchMargins
 from turgor.contact.features.search.patches import Patches
 from turgor.contact.features.search.patches import kernels as patch_kernels
 from turgor.contact.features.search.self_lists import SelfLists
@@ -32,7 +33,7 @@ class Lists:
 
     PARTS: dict[str, Any] = {
         "flags": Flags, "star_shaped": StarShaped, "candidates": Candidates, "pairs": BodyPairs,
-        "self_lists": SelfLists, "watch": Watch,
+        "margins": PatchMargins, "self_lists": SelfLists, "watch": Watch,
     }  # fmt: skip
     SAVED = tuple(f"{part}.{name}" for part, owner in PARTS.items() for name in owner.SAVED)
 
@@ -48,7 +49,8 @@ class Lists:
         known = self.slabs.launch.extended(self.patches)
         known = known.extended({"mesh": known.struct(patch_kernels(model.numbers).Mesh)})
         self.tree = TreeLists(model, self.patches, known)
-        self.self_lists = SelfLists(model, surfaces, self.patches, self.flags.left_alone, self.tree.launch)
+        self.margins = PatchMargins(model, surfaces, self.patches, self.pairs.own_left, self.tree.launch)
+        self.self_lists = SelfLists(model, surfaces, self.patches, self.flags.left_alone, self.margins)
         self.watch = Watch(model, scratch, surfaces, self.star_shaped, self.self_lists)
         self.launch = self.watch.launch  # knows all of them
 
@@ -80,6 +82,13 @@ class Lists:
             self.self_lists.test()
         else:
             wp.capture_if(self.flags.some_own, on_true=self.self_lists.test)
+
+    def wear(self) -> None:
+        """What the displacements of this substep leave of the margins of patches."""
+        if self.candidates.launch.parallel:
+            self.margins.wear()
+        else:
+            wp.capture_if(self.flags.some_own, on_true=self.margins.wear)
 
     def mark_star_shaped(self) -> None:
         """Which of the bodies in doubt cannot touch themselves."""

@@ -7,9 +7,10 @@ angle of its own axis, which is tested in every substep, or foreseen for some (`
 a corner, or that both share one with a third, are not compared if the cones of these two or three are in one of the
 angle FLAT. So a list holds although points shiver, a ball swells or a finger waves.
 
-All other pairs of patches are compared if their boxes are near each other. Features that are nearer than a margin are
-candidates; how far the others, and other patches, are apart at least is what the body may travel (twice the largest
-movement of a point in it) until the list is built again.
+All other pairs of patches are compared if their boxes are near each other. Features that are nearer than the margins
+of their patches are candidates; how far the others, and other patches, are apart at least is what the body may travel
+(twice the largest movement of a point in it) until the list is built again. It also holds while no patch has used up
+its own margin (`patch_margins.py`).
 """
 
 import functools
@@ -19,10 +20,10 @@ from typing import Any, no_type_check
 
 import warp as wp
 
-from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.search import body_pairs, compare, patches
 from turgor.contact.features.search import candidates as listed
 from turgor.contact.features.search.compare import LANES
+from turgor.contact.features.search.patch_margins import HIGH, PatchMargins
 from turgor.contact.features.search.patches import Patches
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
@@ -30,9 +31,9 @@ from turgor.model.surfaces import Surfaces
 
 __all__ = ["SelfLists", "kernels"]
 
-# mean edges of the body: features that are nearer are candidates, and up to where the distance of others is found out.
-# Candidates of a body that is alone cost nothing while all sleep (`watch.py`), and then a list had better last.
-LISTED, KNOWN = 0.3, 0.45
+KNOWN = 0.45  # mean edges of the body: up to where the distance of features that are no candidates is found out
+# Candidates of a body that is alone cost nothing while all sleep (`watch.py`), and then a list had better last: which
+# features of such a body are candidates, and the same as above
 LISTED_CALM, KNOWN_CALM = 0.8, 1.0
 REACH = 4.0  # mean edges of the body: patches farther apart are not looked at
 AHEAD = 1.5  # substeps for which a new list holds at least
@@ -50,10 +51,11 @@ class SelfLists:
     SAVED = ("cone_axis", "cone_cosine", "self_far", "calm_body", "test_in", "test_next")
 
     def __init__(
-        self, model: Model, surfaces: Surfaces, patches: Patches, left_alone: Any, launch: FeatureLauncher
+        self, model: Model, surfaces: Surfaces, patches: Patches, left_alone: Any, margins: PatchMargins
     ) -> None:
+        launch = margins.launch
         n, zeros = model.numbers, launch.zeros
-        self.left_alone = left_alone
+        self.left_alone, self.margins = left_alone, margins
         self.kernels = kernels(n)
         self.bodies = surfaces.bodies * model.worlds
         own = bool(surfaces.world_self_contact.any())
@@ -74,7 +76,7 @@ class SelfLists:
         )
         self.face_count = len(surfaces.faces) if own else 0
         self.face_patches = zeros(self.face_count, n.face)
-        self.face_normal = zeros(self.face_count, n.vec)
+        self.face_normal, self.later_normal = zeros(self.face_count, n.vec), zeros(self.face_count, n.vec)
         self.test_in, self.test_next = zeros(self.bodies, wp.int32), zeros(self.bodies, wp.int32)  # substeps; whether 1
         self.list_work = zeros(2, wp.int32)  # done so far: lists, pairs of patches compared for them
         self.launch = launch.extended(self)
@@ -102,6 +104,7 @@ class SelfLists:
         wp.capture_if(self.unknown, on_true=self.find_neighbours)
         self.self_pair.fill_(-1)
         launch(k.begin_list, pairs)
+        self.margins.share_out(self.self_pair)
         launch(k.look_at_faces, self.face_count)
         launch(k.look_at_patches, self.count)
         launch.tiles(k.look_at_nodes, self.nodes)
@@ -294,14 +297,27 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def look_at_faces(
-        mesh: Mesh, face_body: wp.array(dtype=int), self_pair: wp.array(dtype=int), face_normal: wp.array(dtype=vec)
+        mesh: Mesh,
+        point_v: wp.array(dtype=vec),
+        dt: wp.array(dtype=real),
+        face_body: wp.array(dtype=int),
+        self_pair: wp.array(dtype=int),
+        face_normal: wp.array(dtype=vec),
+        later_normal: wp.array(dtype=vec),
     ):
-        """Unit normals of the faces."""
+        """Unit normals of the faces, now and as their velocities would have them after some substeps."""
         i = at(wp.tid())
         if self_pair[at(face_body[i])] >= 0:
             f = mesh.faces[i]
+            a = mesh.points[at(f[0])]
+            b = mesh.points[at(f[1])]
             g = mesh.points[at(f[wp.static(dim - 1)])]
-            face_normal[i] = wp.normalize(outwards(mesh.points[at(f[0])], mesh.points[at(f[1])], g))
+            face_normal[i] = wp.normalize(outwards(a, b, g))
+            step = real(HORIZON) * dt[0]
+            a += step * point_v[at(f[0])]
+            b += step * point_v[at(f[1])]
+            g += step * point_v[at(f[wp.static(dim - 1)])]
+            later_normal[i] = wp.normalize(outwards(a, b, g))
 
     @n.kernel(__name__)
     def look_at_patches(
@@ -310,11 +326,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         self_low: wp.array(dtype=vec),
         self_high: wp.array(dtype=vec),
         face_normal: wp.array(dtype=vec),
+        later_normal: wp.array(dtype=vec),
         cone_axis: wp.array(dtype=vec),
         cone_cosine: wp.array(dtype=real),
         cone_room: wp.array(dtype=real),
     ):
-        """Boxes of the patches, and cones around their normals."""
+        """Boxes of the patches, and cones around their normals, now and soon: what flaps does not end each new list."""
         k = at(wp.tid())
         if self_pair[at(mesh.patch_body[k])] >= 0:
             low, high = bound_stars(mesh, k)
@@ -331,7 +348,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             for q in range(mine[0], mine[1]):
                 i = at(mesh.patch_points[at(q)])
                 for s in range(mesh.point_faces_start[i], mesh.point_faces_start[i + 1]):
-                    least = wp.min(least, wp.dot(axis, face_normal[at(mesh.point_faces[at(s)])]))
+                    which = at(mesh.point_faces[at(s)])
+                    least = wp.min(least, wp.min(wp.dot(axis, face_normal[which]), wp.dot(axis, later_normal[which])))
             angle = wp.acos(wp.clamp(least, real(-1.0), real(1.0))) + real(TURN)
             cone_axis[k] = axis
             cone_cosine[k] = wp.where(angle < real(FLAT), wp.cos(angle), real(-2.0))  # or it may turn as it likes
@@ -400,6 +418,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         self_low: wp.array(dtype=vec),
         self_high: wp.array(dtype=vec),
         calm_body: wp.array(dtype=int),
+        patch_margin: wp.array(dtype=real),
         cone_axis: wp.array(dtype=vec),
         cone_room: wp.array(dtype=real),
         self_left: wp.array(dtype=real),
@@ -420,12 +439,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if pair >= 0:
             skin = real(2.0) * thickness[c]
             ahead = real(AHEAD) * self_ahead[c]
-            far = wp.max(real(REACH) * edge_size[c], ahead)
-            margin = wp.max(real(LISTED) * edge_size[c], ahead)
-            known = wp.max(real(KNOWN) * edge_size[c], ahead)
-            if calm_body[c] != 0:
-                margin = wp.max(real(LISTED_CALM) * edge_size[c], ahead)
-                known = wp.max(real(KNOWN_CALM) * edge_size[c], ahead)
+            far = self_left[c]  # by what other patches have found so far: more than the least need not be known
+            is_calm = calm_body[c] != 0
+            own = patch_margin[k]
+            widest = wp.max(own + real(HIGH) * edge_size[c], ahead)
+            if is_calm:
+                widest = wp.max(real(LISTED_CALM) * edge_size[c], ahead)
             many = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language)
             low = self_low[at(mesh.patch_node[k])]
             high = self_high[at(mesh.patch_node[k])]
@@ -436,17 +455,23 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 step = 2 * (below[1] - below[0]) - 1
                 if below[1] > k:
                     off = box_gap(low, high, self_low[at(node)], self_high[at(node)])
-                    within = wp.max(far, ahead) + skin
+                    within = wp.max(far, widest) + skin
                     if off < within * within:
                         if step == 1:
                             l = at(below[0])  # noqa: E741
                             mine = l % groups == group
                             if mine and not cannot_touch(k, l, first, second, between, cone_axis, cone_room):
                                 left = wp.sqrt(off) - skin
-                                if left < known:
+                                margin = wp.max(own + patch_margin[l], ahead)
+                                known = wp.max(real(KNOWN) * edge_size[c], margin)
+                                if is_calm:
+                                    margin = widest
+                                    known = wp.max(real(KNOWN_CALM) * edge_size[c], ahead)
+                                needed = wp.clamp(far, margin, known)
+                                if left < needed:
                                     many += 1
                                     found = compare_patches(
-                                        mesh, rest, candidate_list, pair, k, l, margin, known, skin, True, lane, lanes
+                                        mesh, rest, candidate_list, pair, k, l, margin, needed, skin, True, lane, lanes
                                     )
                                     left = wp.max(left, found)
                                 far = wp.min(far, left)
@@ -462,6 +487,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         self_pair: wp.array(dtype=int),
         self_left: wp.array(dtype=real),
         self_far: wp.array(dtype=real),
+        calm_body: wp.array(dtype=int),
+        own_holds: wp.array(dtype=int),
         turned: wp.array(dtype=int),
         test_in: wp.array(dtype=int),
     ):
@@ -471,6 +498,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if pair >= 0:
             self_far[c] = self_left[c]
             pair_list.pair_margin[pair] = self_left[c]
+            own_holds[c] = wp.where(calm_body[c] != 0, 0, 1)
             turned[c] = 0
             test_in[c] = 0
 

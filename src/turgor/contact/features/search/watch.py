@@ -224,6 +224,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     @n.kernel(__name__)
     def judge_watched(
         own_pair: wp.array(dtype=int),
+        own_holds: wp.array(dtype=int),
         pair_travel: wp.array(dtype=real),
         turned: wp.array(dtype=int),
         test_next: wp.array(dtype=int),
@@ -265,6 +266,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 may_self_touch[0] = 1
                 if pair >= 0:
                     pair_travel[pair] = pair_travel[pair] + travel
+                    own_holds[c] = 0
                 if star_shaped[c] != 0:
                     body_doubt[c] = 1
                     shape_doubt[0] = 1
@@ -282,7 +284,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """When the first candidate of each body wakes."""
         for q in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
-            wp.atomic_min(least_wake, at(pairs[at(candidates[at(q)][0])][0]), wake_travel[at(q)])
+            c = at(pairs[at(candidates[at(q)][0])][0])
+            if wake_travel[at(q)] < least_wake[c]:  # an atomic operation costs more than a look
+                wp.atomic_min(least_wake, c, wake_travel[at(q)])
 
     @n.kernel(__name__)
     def refresh(

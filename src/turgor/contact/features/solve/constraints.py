@@ -193,14 +193,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     skin = wp.min(skin, real(0.5) * wp.length(between))
                 wake_travel[at(c)] = pair_travel[pair] + distance - skin
                 counts = distance - skin <= ahead and distance > real(0.0)
-                if counts and not urgent:
-                    if candidate[3] == VERTEX_FACE:
-                        which = at(candidate[2])
-                        counts = is_owned(u, gap, which, surface, dynamics.points)
-                    else:
-                        counts = are_ridges(
-                            edges[at(candidate[1])], edges[at(candidate[2])], w, u, gap, dynamics.points
-                        )
                 if counts:
                     rigids = wp.vec2i(rigid_index[a], rigid_index[b])
                     round_off = real(0.0)
@@ -221,7 +213,15 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     relative = relative_velocity(dynamics, rigids, place, first, w, second, u)
                     speed = wp.dot(relative, normal)
                     inverse_mass = real(0.0)
-                    if urgent or clear + h * speed < real(1.0 + SLACK) * skin:
+                    counts = urgent or clear + h * speed < real(1.0 + SLACK) * skin
+                    if counts and not urgent:
+                        if candidate[3] == VERTEX_FACE:
+                            counts = is_owned(u, gap, at(candidate[2]), surface, dynamics.points)
+                        else:
+                            counts = are_ridges(
+                                edges[at(candidate[1])], edges[at(candidate[2])], w, u, gap, dynamics.points
+                            )
+                    if counts:
                         inverse_mass = side_mobility(dynamics, rigids[0], place, normal, first, w)
                         inverse_mass += side_mobility(dynamics, rigids[1], place, -normal, second, u)
                     if inverse_mass > real(0.0):

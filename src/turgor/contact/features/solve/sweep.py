@@ -2,8 +2,8 @@
 
 Each candidate that could touch is followed along its straight movement (`geometry/advancement.py`). Where it would come
 closer than a floor, an impulse along the normal at that time stops the approach. This changes what neighbours meet, so
-it is repeated until nothing is left to stop. What a few rounds do not stop moves on together (`zones.py`). Impulses and
-zones keep momentum and angular momentum, whatever they stop.
+those are followed again (`moves.py`), until nothing is left to stop. What a few rounds do not stop moves on together
+(`zones.py`). Impulses and zones keep momentum and angular momentum, whatever they stop.
 """
 
 import functools
@@ -16,9 +16,12 @@ from turgor.contact import pair_sums
 from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.search import motion
 from turgor.contact.features.search.candidates import URGENT
+from turgor.contact.features.solve import moves as movements
+from turgor.contact.features.solve import near as near_candidates
 from turgor.contact.features.solve import sides
 from turgor.contact.features.solve import zones as impact_zones
 from turgor.contact.features.solve.impulses import Impulses
+from turgor.contact.features.solve.moves import LAST
 from turgor.contact.features.solve.zones import Zones
 from turgor.contact.geometry import advancement
 from turgor.contact.geometry.advancement import VERTEX_FACE
@@ -39,24 +42,35 @@ class Sweep:
     """Rounds of impulses against passing through, then of zones that grow."""
 
     def __init__(
-        self, model: Model, surfaces: Surfaces, launch: FeatureLauncher, impulses: Impulses, pairs: int
+        self, model: Model, surfaces: Surfaces, launch: FeatureLauncher, impulses: Impulses, sizes: tuple[int, int]
     ) -> None:
         self.numbers, self.kernels, self.impulses = model.numbers, kernels(model.numbers, launch.parallel), impulses
         self.bodies = surfaces.bodies * model.worlds
         self.soft = model.vertices * model.worlds
         self.rounds, self.again, self.jammed = (launch.zeros(1, wp.int32) for _ in range(3))
+        self.round_number = launch.zeros(1, wp.int32)  # through all substeps
+        self.stirred = launch.zeros(self.soft + model.rigids.total, wp.int32)  # per node: round in which it was, last
+        # so far: first rounds of substeps, candidates followed in them; later rounds, candidates followed in those
+        self.sweep_work = launch.zeros(4, wp.int64)
         self.unmade_move = launch.zeros(self.bodies, model.numbers.real)
-        known = launch.extended({"rounds": self.rounds, "unmade_move": self.unmade_move})
+        known = launch.extended(
+            {name: getattr(self, name) for name in ("rounds", "round_number", "stirred", "unmade_move")}
+        )
         self.zones = Zones(model, surfaces, known)
         self.table = structs.zeros(pair_sums.kernels(model.numbers).Table, 0, launch.device, bodies=0, width=0, bits=0)
         known = self.zones.launch.extended(self)
-        self.launch = known.extended({"moves": known.struct(self.kernels.Moves)})
-        self.allocate(pairs)
+        self.launch = known.extended({"moves": known.struct(movements.kernels(model.numbers, launch.parallel).Moves)})
+        self.allocate(*sizes)
 
-    def allocate(self, pairs: int) -> None:
-        """Arrays for as many pairs of bodies."""
+    def allocate(self, pairs: int, candidates: int) -> None:
+        """Arrays for as many pairs of bodies, and of features."""
         # m: candidates of the pair that wake at a longer travel cannot meet in this substep
         self.pair_horizon = self.launch.zeros(pairs, self.numbers.real)
+        noted = 0 if self.launch.parallel else candidates
+        self.near = structs.zeros(
+            near_candidates.kernels(self.numbers).Near, 1, self.launch.device, reach=pairs,
+            which=noted, nodes=noted,
+        )  # fmt: skip
 
     def run(self) -> None:
         """Velocities with which nothing passes through anything, and the displacements that follow."""
@@ -67,7 +81,7 @@ class Sweep:
         self.launch.walk(self.kernels.add_travel)
 
     def round(self) -> None:
-        """Follow all candidates that could meet; impulses where they do."""
+        """Follow the candidates that could meet; impulses where they do."""
         self.follow_candidates()
         self.impulses.collect()
         wp.capture_if(self.again, on_true=self.measure)
@@ -83,7 +97,7 @@ class Sweep:
         self.zones.dissolve()
 
     def zone_round(self) -> None:
-        """Follow all candidates that could meet; join them where they do."""
+        """Follow the candidates that could meet; join them where they do."""
         self.follow_candidates()
         wp.capture_if(self.again, on_true=lambda: self.zones.move(self.table))
 
@@ -97,11 +111,11 @@ class Sweep:
 @no_type_check
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     """begin, then rounds of begin_round, follow_candidates, measure_deviation; add_travel at the end of a substep."""
-    real, vec, spin_type, dim, face = n.real, n.vec, n.spin, n.dim, n.face
+    real, vec, dim, face = n.real, n.vec, n.dim, n.face
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     side = sides.kernels(n, parallel)
     Dynamics = side.Dynamics
-    push_side, side_mobility, swing = side.push_side, side.side_mobility, side.swing
+    push_side, side_mobility = side.push_side, side.side_mobility
     load_side, share_of = side.load_side, side.share_of
     inertia, cross, inner, turn_by, can_turn = side.inertia, side.cross, side.inner, side.turn_by, side.can_turn
     contact_point, inertia_of_points, turn_side = side.contact_point, side.inertia_of_points, side.turn_side
@@ -109,66 +123,22 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     Table, add_to_pair = sums.Table, sums.add_to_pair
     zone = impact_zones.kernels(n, parallel)
     Zones, enter, join, is_together = zone.Zones, zone.enter, zone.join, zone.is_together
+    made = movements.kernels(n, parallel)
+    Moves, round_radius, point_move = made.Moves, made.round_radius, made.point_move
+    points_of, nodes_of, stir, were_stirred = made.points_of, made.nodes_of, made.stir, made.were_stirred
+    nearby = near_candidates.kernels(n)
+    Near, extend, note = nearby.Near, nearby.extend, nearby.note
     patience = wp.constant(PATIENCE + 1 if parallel else PATIENCE)  # on a GPU knots are only counted in the first
     safe_share, closing = advancement.kernels(n).safe_share, advancement.kernels(n).closing
     most_of = wp.constant(real(1.0 - advancement.GAP_LEFT))
     floor = wp.constant(real(FLOOR))
     approach = motion.kernels(n).approach
 
-    @wp.struct
-    class Moves:
-        """The movements of this substep."""
-
-        move: wp.array(dtype=vec)  # m, of soft points
-        v_free: wp.array(dtype=vec)  # m/s: velocities that `move` belongs to
-        point_body: wp.array(dtype=int)
-        rigid_index: wp.array(dtype=int)
-        rigid_push_move: wp.array(dtype=vec)
-        rigid_push_turn: wp.array(dtype=spin_type)
-        rigid_radius: wp.array(dtype=real)
-        unmade_move: wp.array(dtype=real)  # m, per contact body: how far points move otherwise than the lists know
-        wall_normal: wp.array(dtype=vec)
-        wall_point: wp.array(dtype=vec)
-
     @wp.func
-    def round_radius(moves: Moves, one: int, two: int) -> real:
-        """Radius of the round one of two bodies, which is part of its thickness; else zero."""
-        if moves.rigid_index[two] >= 0:
-            return moves.rigid_radius[moves.rigid_index[two]]
-        if moves.rigid_index[one] >= 0:
-            return moves.rigid_radius[moves.rigid_index[one]]
-        return real(0.0)
-
-    @wp.func(inline=True)
-    def point_move(moves: Moves, zones: Zones, dynamics: Dynamics, i: int, h: real) -> vec:
-        """Displacement of a point as it is to be made; where impulses lead into a wall, it has the last word."""
-        if i < moves.move.shape[0]:
-            if zones.parent[i] >= 0:
-                return h * dynamics.point_v[i]
-            changed = h * (dynamics.point_v[i] - moves.v_free[i])
-            asked = moves.move[i] + changed
-            if wp.length_sq(changed) > real(0.0):
-                for w in range(moves.wall_normal.shape[0]):
-                    normal = moves.wall_normal[w]
-                    off = wp.dot(dynamics.points[i] - moves.wall_point[w], normal) + wp.dot(asked, normal)
-                    asked -= wp.min(off, real(0.0)) * normal
-            return asked
-        r = moves.rigid_index[moves.point_body[i]]
-        arm = dynamics.points[i] - dynamics.rigid_x[r]
-        turn = h * dynamics.rigid_spin[r] + moves.rigid_push_turn[r]
-        return h * dynamics.rigid_v[r] + moves.rigid_push_move[r] + swing(turn, arm)
-
-    @wp.func
-    def node_of(moves: Moves, i: int) -> int:
-        """What a point moves with: itself, or its rigid body."""
-        if i < moves.move.shape[0]:
-            return i
-        return moves.move.shape[0] + moves.rigid_index[moves.point_body[i]]
-
-    @wp.func
-    def join_body(zones: Zones, first: int, last: int, node: int, turn: int):
+    def join_body(zones: Zones, stirred: wp.array(dtype=int), now: int, first: int, last: int, node: int, turn: int):
         """Join all points of a soft body."""
         for i in range(first, last):
+            stirred[i] = now
             enter(zones, i, turn)
             join(zones, i, node)
 
@@ -183,7 +153,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         overlapping: wp.array(dtype=int),
         pair_travel: wp.array(dtype=real),
         pair_horizon: wp.array(dtype=real),
+        near: Near,
         rounds: wp.array(dtype=int),
+        round_number: wp.array(dtype=int),
         again: wp.array(dtype=int),
         jammed: wp.array(dtype=int),
         stride: int,
@@ -191,8 +163,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         """Which candidates have to be followed: most of their gap, skins included, is less than they can approach."""
         if wp.tid() == 0:
             rounds[0] += 1
+            round_number[0] = (round_number[0] + 1) & LAST
             again[0] = 0
             jammed[0] = 0
+            near.anew[0] = 0
         for k in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             p = at(k)
             one = at(pairs[p][0])
@@ -204,6 +178,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 pair_horizon[p] = pair_horizon[p] + round_radius(moves, one, two) - thickness[one] - thickness[two]
             if overlapping[p] != 0:
                 pair_horizon[p] = real(URGENT) * real(2.0)
+            if wp.static(not parallel):
+                extend(near, p, rounds[0] == 1, pair_horizon[p], most)
 
     @n.kernel(variant)
     def follow_candidates(
@@ -218,11 +194,15 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         pairs: wp.array(dtype=wp.vec2i),
         pair_travel: wp.array(dtype=real),
         pair_horizon: wp.array(dtype=real),
+        near: Near,
         thickness: wp.array(dtype=real),
         candidate_count: wp.array(dtype=int),
         candidates: wp.array(dtype=wp.vec4i),
         wake_travel: wp.array(dtype=real),
         rounds: wp.array(dtype=int),
+        round_number: wp.array(dtype=int),
+        stirred: wp.array(dtype=int),
+        sweep_work: wp.array(dtype=wp.int64),
         again: wp.array(dtype=int),
         jammed: wp.array(dtype=int),
         table: Table,  # of impulses per pair of bodies, for readings; else empty
@@ -230,10 +210,38 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     ):
         """One round of impulses or, later, of joining."""
         h = dt[0]
-        for c in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
+        now = round_number[0]
+        first_round = rounds[0] == 1
+        many = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language)
+        count = wp.min(candidate_count[0], candidates.shape[0])
+        noted = False
+        if wp.static(not parallel):
+            noted = near.anew[0] == 0
+            count = wp.where(noted, near.count[0], count)
+            near.count[0] = wp.where(noted, count, 0)
+        for q in range(wp.tid(), count, stride):
+            c = q
+            if noted:
+                if not were_stirred(stirred, now, near.nodes[at(q)]):
+                    continue
+                c = near.which[at(q)]
             candidate = candidates[at(c)]
             pair = at(candidate[0])
-            if wake_travel[at(c)] <= pair_horizon[pair]:
+            wake = wake_travel[at(c)]
+            if wp.static(not parallel):
+                if not noted and wake <= near.reach[pair]:
+                    note(near, c, nodes_of(moves, points_of(candidate, faces, edges)))
+            if wake <= pair_horizon[pair]:
+                its = points_of(candidate, faces, edges)
+                nodes = nodes_of(moves, its)
+                if not (first_round or noted or were_stirred(stirred, now, nodes)):
+                    continue
+                many += 1
+                kind = candidate[3]
+                i = at(its[0])
+                j = at(its[1])
+                k = at(its[2])
+                l = at(its[3])  # noqa: E741
                 ids = pairs[pair]
                 one = at(ids[0])
                 two = at(ids[1])
@@ -242,23 +250,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 least = wp.max(wake_travel[at(c)] - pair_travel[pair], -thickness[one] - thickness[two])
                 if one != two:
                     least += thickness[one] + thickness[two] - round_off
-                kind = candidate[3]
-                i = at(candidate[1])
-                j = int(0)  # noqa: RUF046, UP018
-                k = int(0)  # noqa: RUF046, UP018
-                l = int(0)  # noqa: E741, RUF046, UP018
-                if kind == VERTEX_FACE:
-                    f = faces[at(candidate[2])]
-                    j = at(f[0])
-                    k = at(f[1])
-                    l = at(f[wp.static(dim - 1)])  # noqa: E741
-                else:
-                    e = edges[at(candidate[1])]
-                    g = edges[at(candidate[2])]
-                    i = at(e[0])
-                    j = at(e[1])
-                    k = at(g[0])
-                    l = at(g[1])  # noqa: E741
                 ma = point_move(moves, zones, dynamics, i, h)
                 mb = point_move(moves, zones, dynamics, j, h)
                 mc = point_move(moves, zones, dynamics, k, h)
@@ -328,30 +319,31 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                         back = -turn_by(inverse_inertia, cross(lever, p))
                                         turn_side(dynamics, first, centre, back)
                                         turn_side(dynamics, second, centre, back)
+                            stir(stirred, now, nodes)
                             if rounds[0] < patience:
                                 again[0] = 1
                             jammed[0] = 1
                         else:
-                            na = node_of(moves, i)
-                            nb = node_of(moves, j)
-                            nc = node_of(moves, k)
-                            nd = node_of(moves, l)
-                            known = is_together(zones, na, nb) and is_together(zones, na, nc)
-                            if not (known and is_together(zones, na, nd)):
+                            na = nodes[0]
+                            known = is_together(zones, na, nodes[1]) and is_together(zones, na, nodes[2])
+                            if not (known and is_together(zones, na, nodes[3])):
                                 again[0] = 1
+                                stir(stirred, now, nodes)
                                 turn = rounds[0]
-                                enter(zones, na, turn)
-                                enter(zones, nb, turn)
-                                enter(zones, nc, turn)
-                                enter(zones, nd, turn)
-                                join(zones, na, nb)
-                                join(zones, na, nc)
-                                join(zones, na, nd)
+                                for other in range(4):
+                                    enter(zones, nodes[other], turn)
+                                for other in range(1, 4):
+                                    join(zones, na, nodes[other])
                                 if turn > WHOLE:
                                     if moves.rigid_index[one] < 0:
-                                        join_body(zones, point_start[one], point_end[one], na, turn)
+                                        join_body(zones, stirred, now, point_start[one], point_end[one], na, turn)
                                     if moves.rigid_index[two] < 0:
-                                        join_body(zones, point_start[two], point_end[two], na, turn)
+                                        join_body(zones, stirred, now, point_start[two], point_end[two], na, turn)
+        which = wp.where(first_round, 0, 2)
+        if wp.tid() == 0:
+            wp.atomic_add(sweep_work, which, wp.int64(1))
+        if many > 0:
+            wp.atomic_add(sweep_work, which + 1, wp.int64(many))
 
     @n.kernel(variant)
     def measure_deviation(moves: Moves, dynamics: Dynamics, dt: wp.array(dtype=real)):
@@ -402,7 +394,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             pair_travel[at(p)] = ahead + real(2.0) * (unmade_move[a] + unmade_move[b])
 
     return SimpleNamespace(
-        Moves=Moves,
         begin=begin,
         begin_round=begin_round,
         follow_candidates=follow_candidates,

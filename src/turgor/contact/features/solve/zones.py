@@ -524,6 +524,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         unmade_move: wp.array(dtype=real),
         rigid_push_move: wp.array(dtype=vec),
         rigid_push_turn: wp.array(dtype=spin_type),
+        round_number: wp.array(dtype=int),
+        stirred: wp.array(dtype=int),
         table: Table,
         stride: int,
     ):
@@ -540,6 +542,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             if zones.grown[s] == rounds[0] and node_inverse_mass(dynamics, node) > real(0.0):
                 v = zone_velocity(zones, s, node_place(dynamics, node) - node_place(dynamics, root))
                 r = node - dynamics.soft_inverse_mass.shape[0]
+                stirred[node] = round_number[0]
                 if table.key.shape[0] > 0:
                     hub = wp.where(zones.anchor[s] == NOBODY, root, zones.anchor[s])
                     one = body_of(dynamics, point_body, rigid_body, node)
