@@ -53,6 +53,9 @@ class ContactMethod(Protocol):
     def sweep(self) -> None:
         """After the walls: no displacement may lead through a surface."""
 
+    def moved(self) -> None:
+        """After the displacements, as they were made."""
+
     def forget(self) -> None:
         """Positions were set from outside: lists no longer hold."""
 

@@ -167,8 +167,7 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         if wp.length_sq(v[i] - v_free[i]) > real(0.0):
             for w in range(wall_normal.shape[0]):
                 there -= wp.min(wp.dot(there - wall_point[w], wall_normal[w]), real(0.0)) * wall_normal[w]
-        if wp.static(ledger):
-            move[i] = there - x[i]
+        move[i] = there - x[i]
         x[i] = there
 
     @n.kernel(variant)

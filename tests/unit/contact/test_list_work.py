@@ -14,6 +14,7 @@ import pytest
 import turgor
 from turgor import shapes
 from turgor.bench.self_contact import body_scene, list_work, torus
+from turgor.contact.features.solve.sweep import PATIENCE
 from turgor.contact.geometry.advancement import VERTEX_FACE
 
 FRAMES = 20
@@ -62,15 +63,15 @@ def test_work_per_list_grows_no_faster_than_the_mesh():
     assert compared[4000] < 1.1 * compared[1000]
 
 
-def crushed(shape, height, speed):
+def crushed(shape, height, speed, gauge=20.0, **settings):
     """A bag with little gas, thrown at the floor."""
     scene = turgor.Scene()
     scene.add_ground(friction=0.5)
     scene.add_soft_body(
         shape, name="bag", at=(0.0, 0.0, height), velocity=(0.0, 0.0, -speed),
-        springs=turgor.Springs(60.0, 0.2), gas=turgor.Gas.at(gauge=20.0, ambient=300.0),
+        springs=turgor.Springs(60.0, 0.2), gas=turgor.Gas.at(gauge=gauge, ambient=300.0),
     )  # fmt: skip
-    return turgor.Simulation(scene)
+    return turgor.Simulation(scene, **settings)
 
 
 @pytest.mark.req("X1", "X6")
@@ -126,6 +127,41 @@ def test_what_is_near_is_in_the_list_however_old_it_is():
             attrgetter(name)(lists).assign(values)
         assert all(tuple(row) in listed or are_neighbours(*row) for row in close)
     assert old >= 3  # lists that only the margins of their patches kept
+
+
+@pytest.mark.req("X1")
+def test_a_margin_is_worn_by_the_way_that_the_points_of_a_patch_have_gone():
+    """Also where a wall has had the last word about the displacement of a substep."""
+    sim = crushed(shapes.box((1.0, 0.6, 0.08), 6), 0.05, 6.0, fps=2000.0, substeps=1)
+    lists = sim.engine.split.method.lists
+    points, ranges = lists.patches.patch_points.numpy(), lists.patches.point_range.numpy()
+    counted = 0
+    for _ in range(150):
+        before, lists_before = sim.state.x.numpy().copy(), int(lists.self_lists.list_work.numpy()[0])
+        worn = lists.margins.patch_travel.numpy().copy()
+        sim.step()
+        if lists.self_lists.list_work.numpy()[0] != lists_before:
+            worn = 0.0  # a new list
+        if int(lists.pairs.own_pair.numpy()[0]) >= 0 and int(lists.pairs.own_holds.numpy()[0]):
+            way = np.linalg.norm(sim.state.x.numpy() - before - lists.motion.body_move.numpy()[0], axis=1)
+            gone = np.array([way[points[first:last]].max() for first, last in ranges])
+            assert np.all(gone <= lists.margins.patch_travel.numpy() - worn + 1e-6)
+            counted += 1
+    assert counted > 100
+
+
+@pytest.mark.req("X1")
+def test_a_list_knows_how_far_impulses_have_led_from_its_movements():
+    """Those of the last round before zones too: what is farther apart is not followed."""
+    sim = crushed(shapes.box((1.0, 0.6, 0.08), 6), 0.05, 6.0, gauge=5.0, fps=400.0, substeps=1)
+    stage, jammed = sim.engine.split.method.sweep_stage, 0
+    for _ in range(400):
+        sim.step()
+        changed = np.linalg.norm(sim.state.v.numpy() - sim.engine.scratch.v_free.numpy(), axis=1).max() / 400.0
+        if int(stage.rounds.numpy()[0]) > PATIENCE:
+            jammed += 1
+            assert changed <= 1.0001 * float(stage.unmade_move.numpy()[0])
+    assert jammed > 10
 
 
 def built(scene, worlds):

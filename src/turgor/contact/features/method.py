@@ -98,6 +98,9 @@ class FeatureContacts(ContactMethod):
         wp.copy(self.scratch.v_free, self.state.v)
         self.dynamics.load.zero_()
         self.sweep_stage.run()
+
+    def moved(self) -> None:
+        """What the displacements, as they were made, leave of the margins of patches."""
         self.lists.wear()
 
     # between substeps -----------------------------------------------------------------------------------------------

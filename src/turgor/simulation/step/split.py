@@ -92,6 +92,8 @@ class SplitEnd:
         if readings is not None:
             readings.add_contact()
         self.move()
+        if self.method is not None:
+            self.method.moved()
         self.read_impulses()
         self.book()
         self.launch(self.k_plan.tick, 1)

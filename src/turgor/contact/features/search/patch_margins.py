@@ -107,7 +107,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         patch_travel: wp.array(dtype=real),
         own_left: wp.array(dtype=real),
     ):
-        """By the displacements as they are made."""
+        """By the displacements as they were made."""
         k = at(wp.tid())
         c = at(mesh.patch_body[k])
         if own_pair[c] >= 0 and own_holds[c] != 0 and left_alone[c] == 0:

@@ -92,6 +92,7 @@ class Sweep:
 
     def join(self) -> None:
         """Impulses were not enough: zones, until nothing meets."""
+        self.measure()  # the last round of impulses
         self.again.fill_(1)
         wp.capture_while(self.again, self.zone_round)
         self.zones.dissolve()
