@@ -27,7 +27,7 @@ __all__ = ["digest", "load", "save"]
 
 T = TypeVar("T", bound=Placed)
 
-VERSION = 3
+VERSION = 4
 CONTACT = "contact_"  # prefix of the arrays of contact methods
 
 
@@ -117,8 +117,11 @@ def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Si
             arrays = {name: file[name] for name in file.files if name != "header"}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise SceneError(f"{path}: not a saved simulation ({error}); write one with sim.save(path)") from None
-    if header.get("version") != VERSION:
-        raise SceneError(f"{path}: saved by another version of turgor (format {header.get('version')!r})")
+    if (version := header.get("version")) != VERSION:
+        raise SceneError(
+            f"{path}: saved in format {version!r}, by another version of turgor; this one reads format {VERSION}; "
+            "run its scene again and save that"
+        )
     scene = Scene.from_toml(header["scene"], source=str(path))
     for body in [body for body in scene.bodies if getattr(body, "settled", False)]:
         scene.set(f"{body.name}.settled", False)  # it has settled already

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 
 import numpy as np
@@ -416,6 +417,20 @@ def test_a_damaged_save_is_refused_with_a_sentence(tmp_path, change, message):
     change(arrays)
     np.savez(path, **arrays)
     with pytest.raises(SceneError, match=message):
+        turgor.Simulation.load(path)
+
+
+def test_a_save_of_an_earlier_format_is_refused_with_what_to_do(tmp_path):
+    """Format 3 has no margins of patches: what it lacks is not the fault of the file."""
+    scene = turgor.Scene()
+    scene.add_soft_body(shapes.torus())
+    path = tmp_path / "state.npz"
+    turgor.Simulation(scene).save(path)
+    with np.load(path) as file:
+        arrays = {name: values for name, values in file.items() if "margins" not in name}
+    arrays["header"] = np.array(json.dumps({**json.loads(str(arrays["header"])), "version": 3}))
+    np.savez(path, **arrays)
+    with pytest.raises(SceneError, match=r"state\.npz: saved in format 3, .* reads format \d; run its scene again"):
         turgor.Simulation.load(path)
 
 
