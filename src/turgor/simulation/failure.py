@@ -10,7 +10,7 @@ from turgor.forces.nonconservative import MADE
 from turgor.kernel.status import FINE, RUNAWAY, TOO_STIFF
 from turgor.scene.data import Placed, SoftBody
 from turgor.scene.units import units_doubt
-from turgor.solvers.schemes import SCHEMES
+from turgor.solvers.schemes import scheme_of
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
@@ -46,7 +46,8 @@ def failure_of(sim: Simulation) -> UnstableError:
     if status == TOO_STIFF:
         precise = math.isfinite(sim.engine.accuracy)
         limits = "fps, max_substeps or accuracy" if precise else "fps or max_substeps"
-        steady = SCHEMES[settings.solver].imaginary > 0.0 and not (precise and SCHEMES[settings.solver].drifts)
+        scheme = scheme_of(settings.solver)
+        steady = scheme.imaginary > 0.0 and not (precise and scheme.drifts)
         other = "" if steady else ", add damping, or use solver='symplectic'"
         return UnstableError(
             f"{where} needs {_count(sim.substeps)} substeps per frame with solver {settings.solver!r}, more than "

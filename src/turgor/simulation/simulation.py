@@ -35,13 +35,14 @@ from turgor.simulation.resolution import coarse
 from turgor.simulation.settings import Assembly, RunSettings
 from turgor.simulation.settle import settle
 from turgor.simulation.step.frame import Step
+from turgor.simulation.step.implicit import ensure_known
 from turgor.simulation.views.body import BodyView
 from turgor.simulation.views.contacts import ContactEvent, Listeners, contacts_of
 from turgor.simulation.views.rigid import RigidView
 from turgor.simulation.views.view import STIFFNESS, FloatArray, Named, PerWorld, Point, Rows, per_vertex
 from turgor.simulation.views.wall import WallView
 from turgor.simulation.warn import Told, found, listed, tell
-from turgor.solvers.schemes import SCHEMES
+from turgor.solvers.schemes import scheme_of
 
 __all__ = ["Simulation"]
 
@@ -113,7 +114,9 @@ class Simulation:
         self.scene = scene
         self.settings = settings = RunSettings(**chosen, device=str(where))
         self.model = Model(scene, numbers(scene.dim, settings.precision), worlds, where)
-        scheme = SCHEMES[settings.solver]
+        scheme = scheme_of(settings.solver)
+        if scheme.implicit:
+            ensure_known(self.model, settings)
         self.state = State(self.model)
         self.told = Told.of(self.model, coarse(self.model, self.state))
         self.engine = Step(

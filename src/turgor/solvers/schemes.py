@@ -1,14 +1,14 @@
-"""The explicit integrators as tables: one kernel runs them all (A6, B7, C3)."""
+"""The integrators as tables: one kernel runs all that are explicit (A6, B7, C3); the implicit one (X2)."""
 
 import math
 from dataclasses import dataclass
 
-__all__ = ["SCHEMES", "Scheme"]
+__all__ = ["IMPLICIT", "SCHEMES", "Scheme", "scheme_of"]
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """An explicit Runge-Kutta scheme whose stages depend only on the stage before.
+    """A Runge-Kutta scheme whose stages depend only on the stage before.
 
     Stage s evaluates the acceleration at x0 + reach[s-1] dt (velocity of the stage before), weighted by weights[s].
     With `velocity_first` positions move with the new velocity instead of the old: in a stage, and in the final step.
@@ -27,11 +27,12 @@ class Scheme:
     error_power: int = 1
     error_divisor: float = 1.0
     accuracy: float = math.inf
+    implicit: bool = False  # a step is an equation for the velocities at its end (`solvers/implicit`)
 
     @property
     def leapfrog(self) -> bool:
         """Whether velocities belong to the middle of a substep, and positions to its end."""
-        return self.velocity_first and len(self.weights) == 1
+        return self.velocity_first and len(self.weights) == 1 and not self.implicit
 
     @property
     def drifts(self) -> bool:
@@ -59,3 +60,13 @@ SCHEMES: dict[str, Scheme] = {
         RUNGE_KUTTA, (0.5, 0.5, 1.0), velocity_first=True, imaginary=2.0, error_power=1, error_divisor=-2.0
     ),
 }
+
+# Backward Euler: |1/(1 - iz)|² = 1 - z² + ...; stable for any step
+IMPLICIT = Scheme(
+    (1.0,), velocity_first=True, imaginary=math.inf, real=math.inf, error_power=1, error_divisor=-1.0, implicit=True
+)
+
+
+def scheme_of(solver: str) -> Scheme:
+    """By its name."""
+    return IMPLICIT if solver == "implicit" else SCHEMES[solver]

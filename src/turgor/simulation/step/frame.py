@@ -32,6 +32,7 @@ from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.simulation.step.forces import Forces
 from turgor.simulation.step.fused import FusedEnd
+from turgor.simulation.step.implicit import BackwardEuler
 from turgor.simulation.step.split import SplitEnd
 from turgor.solvers import accuracy as accuracy_of
 from turgor.solvers import leapfrog, plan, stability, stage
@@ -46,6 +47,7 @@ FloatArray = npt.NDArray[np.float64]
 ONE_AT_A_TIME = threading.RLock()
 LOOK = 16  # substeps between two looks at a lone body's shape, where their number is fixed
 ESTIMATE_EVERY = 16  # frames between estimates of the error, where nothing depends on it
+IMPLICIT_SUBSTEPS = 4  # of a frame, where any number is stable: free flight and contact stay accurate
 GROWTHS = 32  # times that contact buffers may grow in one frame
 
 log = logging.getLogger("turgor")
@@ -71,6 +73,8 @@ class Step:
     ) -> None:
         self.model, self.state, self.scheme = model, state, scheme
         self.scratch = scratch = Scratch(model, state, len(scheme.weights), ledger)
+        if scheme.implicit and substeps is None:
+            substeps = IMPLICIT_SUBSTEPS
         self.frame_time, self.fixed, self.max_substeps = 1.0 / fps, substeps, max_substeps
         self.accuracy = accuracy  # inf: stability alone
         self.estimate_every = ESTIMATE_EVERY if math.isinf(accuracy) else 1
@@ -90,9 +94,13 @@ class Step:
         self.k_losses = losses.kernels(n) if ledger else None
         self.forces = Forces(model, self.launch, gathers)
         self.fused = FusedEnd(model, self.launch, scheme, **options)
+        self.implicit = BackwardEuler(self) if scheme.implicit and self.count else None
         self.split = self._split(contact, readings, options)
         # a single soft body only needs contact while it could touch itself
-        self.alone = self.split is not None and len(model.parts) == 1 and not model.rigids.total and not readings
+        self.alone = (
+            self.split is not None and len(model.parts) == 1 and not model.rigids.total and not readings
+            and self.implicit is None
+        )  # fmt: skip
         if self.split is None:
             scratch.ends_fused.fill_(1)
         # plans are multiples of this
@@ -108,16 +116,19 @@ class Step:
         bodies = self.model.bodies
         wanted = len(bodies) > 1 or (contact == "features" and any(body.self_contact for body in bodies))
         if not self.model.rigids.total and (contact == "none" or not wanted):
-            if not readings:
+            if not readings and self.implicit is None:
                 return None
             contact = "none"
         options = {**options, "readings": readings}
-        return SplitEnd(self.model, self.state, self.scratch, self.launch, self.scheme, contact, **options)
+        return SplitEnd(
+            self.model, self.state, self.scratch, self.launch, self.scheme, contact, self.implicit, **options
+        )
 
     def _new_rollback(self) -> Rollback:
         parts = self.split.parts.values() if self.split is not None else ()
         rigid = [self.state.rigid] if self.model.rigids.total else []
-        return Rollback([self.state, *rigid, *parts])
+        implicit = [] if self.implicit is None else [self.implicit]
+        return Rollback([self.state, *rigid, *parts, *implicit])
 
     # from the host --------------------------------------------------------------------------------------------------
 
@@ -133,6 +144,8 @@ class Step:
             self.state.clock.fill_(float(self.state.clock.numpy()[0]) + self.frame_time)
             self.move_walls(0.0)
             return
+        if self.implicit is not None:
+            self.implicit.check()
         self.prepare()
         self._launched += 1
         with ONE_AT_A_TIME if self.device.is_cpu else contextlib.nullcontext():
@@ -179,6 +192,8 @@ class Step:
                 if part.hopeless():
                     raise UnstableError(self._crumpled())
                 part.grow()
+        if self.implicit is not None and self.implicit.pairs is not None:
+            self.implicit.pairs.allocate()
         self.record_again()
         self.grown += 1
         log.info("contact buffers were too small and have grown; the frame is computed again")
@@ -196,6 +211,8 @@ class Step:
     def changed(self, moved: bool = True) -> None:
         """Parameters, velocities or (`moved`) positions were set: what was measured or listed is out of date."""
         self.fresh = False
+        if self.implicit is not None:
+            self.implicit.forget()
         if moved and self.model.may_run_away:
             self.scratch.volume_before.fill_(np.nan)
             self.scratch.made.zero_()
@@ -205,6 +222,8 @@ class Step:
     def saved_contacts(self) -> dict[str, npt.NDArray[Any]]:
         """Arrays beside the state that a continuation needs to be the same bit for bit: lists and old impulses."""
         parts = {} if self.split is None else self.split.parts
+        if self.implicit is not None:
+            parts = {**parts, "implicit": self.implicit}
         return {key: array for name, part in parts.items() for key, array in saved(part, f"{name}_").items()}
 
     def restore_contacts(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
@@ -215,6 +234,8 @@ class Step:
             if mine:
                 part.fit(mine)
                 restore(part, mine)
+        if self.implicit is not None:
+            restore(self.implicit, arrays, "implicit_")
         self.record_again()
 
     # a frame --------------------------------------------------------------------------------------------------------
@@ -293,6 +314,10 @@ class Step:
         scratch, scheme = self.scratch, self.scheme
         offset = 0.0
         x, v = self.state.x, self.state.v
+        if scheme.implicit:
+            self.move_walls(1.0)
+            end(v)
+            return
         for number, weight in enumerate(scheme.weights):
             self.forces.evaluate(x, v, offset)
             if number == 0:
@@ -342,6 +367,8 @@ class Step:
             self.scratch.wall_impulse.zero_()
         if self.count:
             wp.capture_if(self.scratch.estimate_due, on_true=self.estimate_error)
+        if self.implicit is not None:
+            self.implicit.begin_frame()
         if self.split is not None and self.split.method is not None:
             self.split.method.begin_frame()
         if self.split is not None and self.split.readings is not None:

@@ -7,6 +7,7 @@ from typing import Any
 import warp as wp
 
 from turgor.contact.features.method import FeatureContacts
+from turgor.contact.features.solve.pressing import PressedPairs
 from turgor.contact.martin2009.method import AdaptiveParticleContacts, MartinContacts, ParticleContacts
 from turgor.contact.matyka2003.method import BoundingContacts
 from turgor.contact.method import ContactMethod
@@ -19,6 +20,7 @@ from turgor.model.state import State
 from turgor.model.surfaces import Surfaces
 from turgor.rigid import air, glue, integrate
 from turgor.rigid.ledger import RigidLedger
+from turgor.simulation.step.implicit import BackwardEuler
 from turgor.solvers import plan, split
 from turgor.solvers.schemes import Scheme
 
@@ -38,10 +40,10 @@ class SplitEnd:
 
     def __init__(
         self, model: Model, state: State, scratch: Scratch, launch: Launcher, scheme: Scheme, method: str,
-        *, clears: bool, ledger: bool, readings: bool,
+        implicit: BackwardEuler | None, *, clears: bool, ledger: bool, readings: bool,
     ) -> None:  # fmt: skip
         self.model, self.launch, self.weight, self.ledger = model, launch, scheme.weights[-1], ledger
-        self.parallel = model.device.is_cuda
+        self.parallel, self.implicit = model.device.is_cuda, implicit
         n = model.numbers
         self.count, self.rigids, self.glued = model.vertices * model.worlds, model.rigids.total, model.glue.count
         self.k_split = split.kernels(n, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
@@ -54,6 +56,8 @@ class SplitEnd:
         if method != "none" and self.count:
             self.place_points()
             self.method = METHODS[method](model, state, scratch, self.surfaces)
+            if implicit is not None and isinstance(self.method, FeatureContacts):
+                implicit.pairs = PressedPairs(self.method, implicit)
             if self.readings is not None and self.method is not None:
                 self.method.read_into(self.readings.pairs.table)
         self.rigid_contacts: RigidContacts | None = None
@@ -79,7 +83,11 @@ class SplitEnd:
             readings.look_rigid()
         if self.method is not None:
             self.method.find()
-        self.solve()
+        if self.implicit is not None:
+            self.implicit.run()
+            self.solve_rigid()
+        else:
+            self.solve()
         if readings is not None:
             readings.add_contact()
             readings.look()
@@ -119,6 +127,16 @@ class SplitEnd:
         if rigid is not None:
             rigid.push()
 
+    def solve_rigid(self) -> None:
+        """Contacts of rigid bodies with each other and with walls."""
+        rigid = self.rigid_contacts
+        if rigid is not None:
+            rigid.find()
+            rigid.warm_start()
+            self.rounds(None)
+            rigid.finish()
+            rigid.push()
+
     def rounds(self, method: ContactMethod | None) -> None:
         """Rounds of impulses: one of the soft contacts, then one of the rigid ones."""
         rigid = self.rigid_contacts
@@ -134,7 +152,10 @@ class SplitEnd:
 
     def kick(self, v_stage: Any) -> None:
         """New velocities of soft vertices, and the displacement they ask for."""
-        self.launch(self.k_split.kick, self.count, weight=self.weight, v_stage=v_stage)
+        if self.implicit is not None:
+            self.implicit.begin()
+        else:
+            self.launch(self.k_split.kick, self.count, weight=self.weight, v_stage=v_stage)
 
     def kick_rigid(self) -> None:
         """New velocities of rigid bodies."""
@@ -168,7 +189,10 @@ class SplitEnd:
 
     def meet_walls(self) -> None:
         """Walls change displacements and velocities of soft vertices."""
-        self.launch(self.k_split.meet, self.count)
+        if self.implicit is not None:
+            self.implicit.end_walls()
+        else:
+            self.launch(self.k_split.meet, self.count)
 
     def move(self) -> None:
         """Positions and poses."""

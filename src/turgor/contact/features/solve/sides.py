@@ -327,6 +327,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         point_inertia=point_inertia,
         can_turn=can_turn,
         contact_point=contact_point,
+        is_new=is_new,
         inertia_of_points=inertia_of_points,
         angular_momentum_of_side=angular_momentum_of_side,
         turn_side=turn_side,

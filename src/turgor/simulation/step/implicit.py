@@ -1,0 +1,246 @@
+"""A substep of Backward Euler: velocities at its end by Newton's method, walls and contact inside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import warp as wp
+
+from turgor.errors import SceneError
+from turgor.model.model import Model
+from turgor.simulation.settings import RunSettings
+from turgor.simulation.step.linear import LinearSystem
+from turgor.solvers.implicit import newton, potential, rigid_part, search, walls
+
+if TYPE_CHECKING:
+    from turgor.contact.features.solve.pressing import PressedPairs
+    from turgor.simulation.step.frame import Step
+
+__all__ = ["BackwardEuler", "ensure_known"]
+
+ENOUGH = 1e-2  # residual that is left, of what weight does in a step
+TOLERANCE = 0.1  # of the linear system in each round
+ROUNDS, ITERATIONS, CUTS = 8, 40, 8  # at most: of Newton's method, of each linear system, of the length of a round
+SLOW, FEW, PATIENCE = 2.0, 10, 30  # a coarse matrix is made anew at so many times the iterations it had; frames
+
+
+def ensure_known(model: Model, settings: RunSettings) -> None:
+    """Say what this solver does not know yet."""
+    unknown = {
+        "glue": model.glue.count > 0,
+        "ledger = True": settings.ledger,
+        "readings = True": settings.readings,
+        f"contact = {settings.contact!r}": settings.contact not in ("features", "none"),
+    }
+    for what, there in unknown.items():
+        if there:
+            raise SceneError(
+                f"solver = 'implicit' does not know {what} yet: leave it out, or use solver = 'symplectic'"
+            )
+
+
+class BackwardEuler:
+    """Launches the stages of a step. `renew` has to be called from the host now and then."""
+
+    pairs: PressedPairs | None = None  # contacts between bodies
+
+    SAVED: tuple[str, ...] = (
+        "wall_force",  # steps begin with the forces of the step before
+        "system.coarse_inverse", "system.turned", "system.all_iterations", "renewal",
+    )  # fmt: skip
+    CHANGED: tuple[str, ...] = ("wall_force", "system.turned")
+
+    def __init__(self, step: Step) -> None:
+        model, n = step.model, step.model.numbers
+        self.owner, self.model, self.forces = step, model, step.forces
+        self.count, self.bodies, self.worlds = step.count, step.bodies, model.worlds
+        self.k_newton, self.k_rigid, self.k_walls = newton.kernels(n), rigid_part.kernels(n), walls.kernels(n)
+        self.k_search, self.k_potential = search.kernels(n), potential.kernels(n)
+        device = model.device
+
+        def vectors() -> Any:
+            return wp.zeros(self.count, dtype=n.vec, device=device)
+
+        def reals(size: int) -> Any:
+            return wp.zeros(size, dtype=n.real, device=device)
+
+        self.wall_force, self.wall_force_round, self.wall_force_now, self.force = (vectors() for _ in range(4))
+        self.hardness = reals(self.count)
+        self.chunk_potential = wp.zeros(model.chunks, dtype=wp.float64, device=device)
+        self.body_potential = wp.zeros(self.bodies, dtype=wp.float64, device=device)
+        self.body_guess = wp.zeros(self.bodies, dtype=wp.int32, device=device)
+        self.moments = wp.zeros(model.chunks, dtype=self.k_rigid.row, device=device)
+        self.body_sums = wp.zeros(self.bodies, dtype=self.k_rigid.row, device=device)
+        self.body_centre, self.body_velocity = (wp.zeros(self.bodies, dtype=n.wide, device=device) for _ in range(2))
+        self.turn_sums = wp.zeros(self.bodies, dtype=self.k_rigid.row, device=device)
+        self.turn_centre, self.turn_velocity = (wp.zeros(self.bodies, dtype=n.wide, device=device) for _ in range(2))
+        self.turn_spin = wp.zeros(self.bodies, dtype=self.k_rigid.twist, device=device)
+        self.v_before, self.x_before = vectors(), vectors()
+        self.body_spin = wp.zeros(self.bodies, dtype=self.k_rigid.twist, device=device)
+        self.first_work, self.length, self.change = (reals(self.worlds) for _ in range(3))
+        self.cuts, self.too_far, self.any_active = (wp.zeros(1, dtype=wp.int32, device=device) for _ in range(3))
+        self.world_bodies = len(model.parts)
+        motion = {name: getattr(self, name) for name in ("body_sums", "body_centre")}
+        self.system = LinearSystem(model, step.launch.extended(motion), self.press)
+        self.launch = self.system.launch.extended(self)
+        dt = step.frame_time / (step.fixed or 1)
+        self.system.step.fill_(dt)
+        self.system.inertia.fill_(1.0 / dt)
+        # of the coarse matrix: whether it must be made anew, frames since it was made, iterations then
+        self.renewal = np.array([1, 0, 0])
+
+    # from the host --------------------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Before a frame: the coarse matrix is made anew where it no longer helps."""
+        iterations = int(self.system.all_iterations.numpy().max())
+        stale, age, usual = (int(value) for value in self.renewal)
+        age += 1
+        if age == 1:
+            usual = max(iterations, FEW)
+        if stale or (age > PATIENCE and iterations > SLOW * usual):
+            self.renew()
+            age = 0
+        self.renewal[:] = 0, age, usual
+
+    def forget(self) -> None:
+        """Parameters or positions were set: the coarse matrix is that of something else."""
+        self.renewal[0] = 1
+
+    def renew(self) -> None:
+        """The coarse matrix at the present state."""
+        step, system = self.owner, self.system
+        wp.copy(system.at_x, step.state.x)
+        self.forces.evaluate(step.state.x, step.state.v, 0.0)
+        self.launch(self.k_newton.find_force, self.count)
+        system.prepare()
+        system.renew()
+
+    # a step ---------------------------------------------------------------------------------------------------------
+
+    def begin_frame(self) -> None:
+        """The weight of each body, with which a step begins: one that waits for its gas has none."""
+        scratch = self.owner.scratch
+        self.forces.measure(self.owner.state.x, self.owner.state.v)
+        scratch.f.zero_()
+        scratch.area.zero_()
+
+    def begin(self) -> None:
+        """Velocities and movements without forces but weight: contacts are looked for along them."""
+        wp.copy(self.owner.scratch.v_start, self.owner.state.v)
+        self.launch(self.k_potential.set_guess, self.count, number=1)
+        self.launch(self.k_newton.end_step, self.count)
+
+    def run(self) -> None:
+        """From the state at the start to velocities at the end, and the movement they ask for."""
+        system = self.system
+        wp.copy(self.owner.state.v, self.owner.scratch.v_start)
+        if self.pairs is not None:
+            self.pairs.begin()
+        self.launch.blocks(self.k_rigid.sum_motion, self.model.chunks, self.model.block_size)
+        self.launch(self.k_rigid.find_motion, self.bodies)
+        self.launch(self.k_rigid.turn_axes, self.bodies)
+        self.launch(self.k_newton.begin_step, self.worlds)
+        system.all_iterations.zero_()
+        self.launch(self.k_walls.find_hardness, self.count)
+        wp.copy(self.wall_force_round, self.wall_force)
+        self.choose_guess()
+        system.place_pieces()
+        wp.capture_while(self.any_active, self.round)
+        if self.pairs is not None:
+            self.pairs.end()
+        self.repay()
+        self.launch(self.k_newton.end_step, self.count)
+        wp.copy(self.wall_force, self.wall_force_now)
+
+    def choose_guess(self) -> None:
+        """For each body that with the lowest potential."""
+        scratch = self.owner.scratch
+        for number in range(potential.GUESSES):
+            self.launch(self.k_potential.set_guess, self.count, number=number)
+            self.forces.measure(self.system.at_x, self.owner.state.v)
+            scratch.f.zero_()
+            scratch.area.zero_()
+            self.launch.blocks(self.k_potential.sum_potential, self.model.chunks, self.model.block_size)
+            self.launch(self.k_potential.compare, self.bodies, number=number)
+        self.launch(self.k_potential.set_guess, self.count, number=-1)
+        self.evaluate()
+
+    def round(self) -> None:
+        """One of Newton's method."""
+        system = self.system
+        system.prepare()
+        system.solve(TOLERANCE, ENOUGH, ITERATIONS)
+        self.sum_work(system.first_residual)
+        self.launch(self.k_search.begin_search, self.worlds)
+        self.find_turn()
+        self.go()
+        wp.capture_while(self.too_far, self.go)
+        wp.copy(self.wall_force_round, self.wall_force_now)
+        if self.pairs is not None:
+            self.pairs.keep()
+        self.begin_residual()
+        self.any_active.zero_()
+        self.launch(self.k_newton.end_round, self.worlds, most=ROUNDS)
+
+    def find_turn(self) -> None:
+        """How the solution turns each body."""
+        wp.copy(self.v_before, self.owner.state.v)
+        wp.copy(self.x_before, self.system.at_x)
+        given = {"x": self.system.at_x, "body_sums": self.turn_sums}
+        self.launch.blocks(
+            self.k_rigid.sum_motion,
+            self.model.chunks,
+            self.model.block_size,
+            x=self.system.at_x,
+            v=self.system.solution,
+        )
+        self.launch(
+            self.k_rigid.find_motion, self.bodies, **given,
+            body_centre=self.turn_centre, body_velocity=self.turn_velocity, body_spin=self.turn_spin,
+        )  # fmt: skip
+
+    def go(self) -> None:
+        """Along the solution; whether that was too far."""
+        self.launch(self.k_newton.go, self.count)
+        self.evaluate()
+        self.sum_work(self.system.residual)
+        self.too_far.zero_()
+        self.launch(self.k_search.judge, self.worlds, most_cuts=CUTS)
+
+    def sum_work(self, residual: Any) -> None:
+        """Of a residual along the solution."""
+        m, way = self.model, self.system.solution
+        self.launch.blocks(self.k_search.sum_work, m.chunks, m.block_size, residual=residual, way=way)
+
+    def evaluate(self) -> None:
+        """All forces where the velocities lead, and what is left of them."""
+        state, system = self.owner.state, self.system
+        self.launch(self.k_newton.find_trial, self.count)
+        self.forces.evaluate(system.at_x, state.v, 1.0)
+        self.forces.reshape_areas(system.at_x, state.v)
+        self.launch(self.k_newton.find_force, self.count)
+        self.begin_residual()
+
+    def begin_residual(self) -> None:
+        """What is left of all forces at the present velocities."""
+        self.launch(self.k_newton.find_smooth, self.count)
+        wp.copy(self.system.trial_v, self.owner.state.v)
+        self.system.find_residual()
+
+    def press(self) -> None:
+        """Forces of walls and contact where trial velocities lead."""
+        self.launch(self.k_walls.press_walls, self.count)
+        if self.pairs is not None:
+            self.pairs.press()
+
+    def end_walls(self) -> None:
+        """What walls did."""
+        self.launch(self.k_walls.end_walls, self.count)
+
+    def repay(self) -> None:
+        """What momentum and angular momentum are owed."""
+        self.launch.blocks(self.k_rigid.sum_debt, self.model.chunks, self.model.block_size)
+        self.launch(self.k_rigid.find_debt, self.bodies)
+        self.launch(self.k_rigid.repay, self.count)
