@@ -1,4 +1,4 @@
-"""solver = "implicit": any stiffness and pressure at any step; energy never grows, momentum is kept, rest is rest (X2)."""
+"""solver = "implicit": any stiffness at any step; energy never grows, momentum is kept, rest is rest (X2)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ def run(
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), cuda:1, or auto (a GPU if there is one).")
     ] = "cpu",
     solver: Annotated[
-        str | None, typer.Option(help="euler, symplectic, midpoint, heun, rk4 or rk4-martin. Default: the scene's.")
+        str | None,
+        typer.Option(help="euler, symplectic, midpoint, heun, rk4, rk4-martin or implicit. Default: the scene's."),
     ] = None,
     fps: Annotated[float | None, typer.Option(help="Frames per simulated second. Default: the scene's.")] = None,
     substeps: Annotated[
