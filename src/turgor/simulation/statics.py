@@ -27,7 +27,7 @@ from turgor.scene.validate import number
 from turgor.scene.walls import Ground
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.save import owners
-from turgor.simulation.step.quench import Quench
+from turgor.simulation.step.quench import Forces, Quench
 from turgor.simulation.warn import silent
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ FloatArray = npt.NDArray[np.float64]
 TOLERANCE = 1e-4
 ROUND = 64  # substeps between two looks at the forces
 MOST = 100_000  # substeps
-HELD = 16  # substeps without velocities, after which the forces are those at rest
+NEAR, PATIENCE = 0.3, 1500  # residual while contacts chatter, and substeps, after which the forces at rest are looked at
 FAR = 100.0  # sizes of the scene: a body so far away from its start does not come to rest
 ROUND_OFF = 1e-6  # of a spring as long as its edge: loads below are none
 SHOW = 1.0  # s between two reports
@@ -163,14 +163,13 @@ class Search:
         """Until the forces at rest are within the tolerance; UnstableError if they do not get there."""
         if not len(self.names):
             return Settled(0.0, 0, True, "")
-        shown = time.perf_counter()
+        shown, looked = time.perf_counter(), 0
         while True:
-            residual, worst = self._residual()
-            if residual <= self.tolerance:
-                self.quench.hold(True)
-                self._advance()
-                residual, worst = self._residual()
-                self.quench.hold(False)
+            residual, worst = self._residual(self.quench.left())
+            since = self.iterations - looked
+            if residual <= self.tolerance or (residual <= NEAR and since >= PATIENCE):
+                residual, worst = self._residual(self.quench.left_at_rest(self._advance))
+                looked = self.iterations
                 if residual <= self.tolerance:
                     self.quench.stop()
                     return Settled(residual, self.iterations, True, self.names[worst])
@@ -193,9 +192,9 @@ class Search:
         if not np.all(far < FAR * self.reach):
             raise UnstableError(self._no_rest(int(np.nan_to_num(far, nan=math.inf).argmax()), "and is far away by now"))
 
-    def _residual(self) -> tuple[float, int]:
+    def _residual(self, left: Forces) -> tuple[float, int]:
         """The largest share, and whose it is."""
-        largest, net = self.quench.left()
+        largest, net = left
         soft = self.sim.engine.bodies
         stiffness = self.sim.model.stiffness.numpy()
         loads = np.maximum(self.quench.largest_loads(), ROUND_OFF * stiffness * self.size[:soft])

@@ -17,9 +17,10 @@ from turgor.kernel.numbers import Numbers, at
 from turgor.rigid import impulse
 from turgor.solvers.relax import ALPHA, DELAY, SHRINK
 
-__all__ = ["LARGEST", "NET", "SUMS", "kernels"]
+__all__ = ["ALPHA", "LARGEST", "NET", "SUMS", "kernels"]
 
 GROW, DRIVE = 1.1, 100.0  # of the drive of a body that falls freely, per substep; at most
+ALONG = 2.0  # times a change of velocity that are added to it at most: more would make fast vibrations unstable
 FREE = 0.5  # share of its weight that may be missing from what acts on a body that falls freely
 
 # columns of `sums`, per body: soft ones first, then rigid ones
@@ -104,8 +105,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return wp.vec4d(nought, nought, wp.float64(ALPHA), nought)
         turn = before[2]
         downhill = before[3] + wp.float64(1.0)
-        along = turn * wp.sqrt(wp.max(speed2, nought) / change2)
-        kept = wp.float64(1.0) - turn
+        ratio = wp.sqrt(wp.max(speed2, nought) / change2)
+        turned = wp.min(turn, wp.float64(ALONG) / wp.max(ratio, wp.float64(1.0e-300)))
+        along = turned * ratio
+        kept = wp.float64(1.0) - turned
         if downhill > wp.float64(DELAY):
             turn = wp.float64(SHRINK) * turn
         return wp.vec4d(kept, along, turn, downhill)

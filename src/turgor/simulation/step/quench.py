@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,10 +17,11 @@ __all__ = ["Forces", "Quench"]
 
 FloatArray = npt.NDArray[np.float64]
 
-STEP = 1.0  # of the longest stable step
+STEP = 0.6  # of the longest stable step
 LONGEST = 1.0 / 240.0  # s: of a scene of rigid bodies alone
 DAMPING = 0.1  # ratio of the fastest vibration; slower ones are damped the less
 SAG = 0.05  # sizes that a body may give way when it lands
+KEPT = ("whole", "inside", "breath", "drive")  # what FIRE knows of the substeps before
 
 
 class Forces(NamedTuple):
@@ -48,6 +50,7 @@ class Quench:
         rigid = np.divide(1.0, inverse, out=np.zeros_like(inverse), where=inverse > 0.0)
         self.mass = np.concatenate([soft, rigid])  # kg, of what is free to move
         self.size = np.concatenate([model.size.numpy(), model.rigids.size.numpy()])  # m
+        self.inertia = rigid * model.rigids.size.numpy() ** 2  # kg m²: no principal moment is larger
         world = np.concatenate([model.world.numpy(), model.rigids.world.numpy()])
         self.weight = self.mass[:, None] * np.asarray(model.gravity.numpy(), np.float64)[world]  # N
         wide = model.numbers.wide
@@ -65,6 +68,9 @@ class Quench:
         }  # fmt: skip
         for name in ("v", "spin", "angular"):
             self.arrays[f"rigid_{name}_before"] = wp.zeros_like(getattr(state.rigid, name))
+        self.arrays["drive"].fill_(1.0)
+        for name in ("whole", "inside", "breath"):
+            self.arrays[name].fill_(wp.vec4d(0.0, 0.0, quench.ALPHA, 0.0))
         self.launch = step.launch.extended(self.arrays)
         self.stop()
         step.before_motion, step.after_substep = self._keep_areas, self._quench
@@ -80,7 +86,7 @@ class Quench:
         stiffness = np.asarray(model.stiffness.numpy(), np.float64)
         fastest = stability.SAFETY * step.scheme.imaginary / bound
         model.damping.assign(2.0 * DAMPING * stiffness / fastest)
-        speed = np.full(len(self.mass), np.inf)
+        speed = np.zeros(len(self.mass))  # rigid bodies are not driven: a stack would be knocked over
         with np.errstate(divide="ignore"):
             speed[: step.bodies] = SAG * self.size[: step.bodies] * np.sqrt(stiffness / self.mass[: step.bodies])
         self.arrays["top_speed"].assign(speed)
@@ -115,14 +121,39 @@ class Quench:
             if name.endswith("_before"):
                 array.zero_()
 
-    def hold(self, hold: bool) -> None:
-        """Whether nothing keeps its velocity from one substep to the next: then forces are those at rest."""
-        self.arrays["hold"].fill_(int(hold))
-
     def left(self) -> Forces:
-        """After the last substep."""
+        """In the last substep."""
         table = self.arrays["left"].numpy()
         return Forces(table[:, quench.LARGEST].copy(), table[:, quench.NET].copy())
+
+    def left_at_rest(self, advance: Callable[[], None]) -> Forces:
+        """The mean over a round (`advance`) in which nothing keeps its velocity from one substep to the next.
+
+        From rest, a substep moves a point by dt² F / m; so the mean force is m dx / (substeps dt²). Impulses at contacts
+        chatter about it. Afterwards the relaxation goes on as before.
+        """
+        step, state, rigid = self.step, self.step.state, self.step.state.rigid
+        moving = [state.v, rigid.v, rigid.spin, rigid.angular, *(self.arrays[name] for name in KEPT)]
+        moving += [array for name, array in self.arrays.items() if name.endswith("_before")]
+        kept = [array.numpy().copy() for array in moving]
+        self.stop()
+        self.arrays["hold"].fill_(1)
+        x, rigid_x, q = (array.numpy().copy() for array in (state.x, rigid.x, rigid.q))
+        advance()
+        self.arrays["hold"].fill_(0)
+        dt = float(state.dt.numpy()[0])
+        share = 1.0 / (int(step.scratch.substeps.numpy()[0]) * dt * dt)
+        inverse = step.model.inverse_mass.numpy()
+        forces = share * np.where(inverse > 0.0, step.model.mass.numpy(), 0.0)[:, None] * (state.x.numpy() - x)
+        body = step.model.body.numpy()
+        largest, net = np.zeros(len(self.mass)), np.zeros((len(self.mass), step.model.numbers.dim))
+        np.maximum.at(largest, body, np.linalg.norm(forces, axis=1))
+        np.add.at(net, body, forces)
+        net[step.bodies :] = share * self.mass[step.bodies :, None] * (rigid.x.numpy() - rigid_x)
+        largest[step.bodies :] = share * self.inertia * _angles(q, rigid.q.numpy())
+        for array, values in zip(moving, kept, strict=True):
+            array.assign(values)
+        return Forces(largest, np.linalg.norm(net, axis=1))
 
     def largest_loads(self) -> FloatArray:
         """(bodies * worlds,) N: the largest force of springs, gas or gravity on a point of each soft body."""
@@ -134,3 +165,11 @@ class Quench:
                 step.forces.reshape_areas(state.x, state.v)
                 self.launch(self.kernels.largest_loads, step.count)
         return np.asarray(self.arrays["loads"].numpy(), np.float64).copy()
+
+
+def _angles(before: FloatArray, after: FloatArray) -> FloatArray:
+    """(n,) rad between poses: unit quaternions or complex numbers, of which those of half the angle in 3D."""
+    if before.ndim == 1:
+        return np.asarray(np.abs(after - before))
+    apart = np.minimum(np.linalg.norm(after - before, axis=1), np.linalg.norm(after + before, axis=1))
+    return np.asarray(2.0 * apart)
