@@ -17,14 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError, UnstableError
-from turgor.kernel.numbers import numbers
 from turgor.model.saved import restore, saved
 from turgor.output.progress import waiting
-from turgor.scene.data import SoftBody
 from turgor.scene.scene import Scene
 from turgor.scene.settings import Settings
 from turgor.scene.validate import number
-from turgor.scene.walls import Ground
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.save import owners
 from turgor.simulation.step.quench import Forces, Quench
@@ -40,7 +37,10 @@ FloatArray = npt.NDArray[np.float64]
 TOLERANCE = 1e-4
 ROUND = 64  # substeps between two looks at the forces
 MOST = 100_000  # substeps
-NEAR, PATIENCE = 0.3, 1500  # residual while contacts chatter, and substeps, after which the forces at rest are looked at
+NEAR, PATIENCE = (
+    0.3,
+    1500,
+)  # residual while contacts chatter, and substeps, after which the forces at rest are looked at
 FAR = 100.0  # sizes of the scene: a body so far away from its start does not come to rest
 ROUND_OFF = 1e-6  # of a spring as long as its edge: loads below are none
 SHOW = 1.0  # s between two reports
@@ -84,12 +84,15 @@ def _ensure_rest_is_possible(sim: Simulation) -> None:
     walls, rigid = sim.state.walls, sim.state.rigid
     for name, sides in sim.model.walls.index.items():
         if any(np.any(getattr(walls, part).numpy()[sides]) for part in ("velocity", "spin")):
-            raise SceneError(f"wall {name!r} moves, so the scene has no state of rest: set its velocity or spin to zero")
+            raise SceneError(
+                f"wall {name!r} moves, so the scene has no state of rest: set its velocity or spin to zero"
+            )
     for index, body in enumerate(sim.model.rigids.bodies):
         moves = any(np.any(getattr(rigid, part).numpy()[index :: sim.model.rigids.count]) for part in ("v", "spin"))
         if body.kind == "kinematic" and moves:
             raise SceneError(
-                f"rigid body {body.name!r} is driven, so the scene has no state of rest: set its velocity and spin to zero"
+                f"rigid body {body.name!r} is driven, so the scene has no state of rest: set its velocity and spin to "
+                "zero"
             )
     grabbed = np.any(sim.state.grab_vertex.numpy() >= 0) or np.any(rigid.grab_on.numpy())
     fixed = np.any(sim.model.inverse_mass.numpy() == 0.0) if sim.vertices else False
@@ -111,9 +114,10 @@ def _helper(sim: Simulation) -> Simulation:
 
     scene = sim.scene.copy()
     for place, body in enumerate(scene.soft_bodies):
-        exact = {"volume": "exact", "samples": None} if body.volume == "monte-carlo" else {}
+        random = body.volume == "monte-carlo"
+        volume, samples = ("exact", None) if random else (body.volume, body.samples)
         gas = None if body.gas is None else replace(body.gas, pressure_at="rest")  # its amount is known by now
-        scene.soft_bodies[place] = replace(body, settled=False, gas=gas, **exact)
+        scene.soft_bodies[place] = replace(body, settled=False, gas=gas, volume=volume, samples=samples)
     scene.simulation = Settings(contact=sim.settings.contact, precision="double", max_substeps=MOST)
     with silent():
         helper = Simulation(scene, sim.device, worlds=sim.worlds, assembly=sim.settings.assembly)
@@ -215,8 +219,12 @@ class Search:
 
     def _no_rest(self, worst: int, when: str) -> str:
         falls = self.quench.left().net[worst] > 0.9 * float(np.linalg.norm(self.quench.weight[worst])) > 0.0
-        what = "falls: add a ground, pins or a static rigid body below it" if falls else (
-            "still moves: it may slide or roll (raise friction, or close the scene with walls), or blow up (raise "
-            "springs.stiffness, or lower the gas pressure)"
+        what = (
+            "falls: add a ground, pins or a static rigid body below it"
+            if falls
+            else (
+                "still moves: it may slide or roll (raise friction, or close the scene with walls), or blow up (raise "
+                "springs.stiffness, or lower the gas pressure)"
+            )
         )
         return f"the scene has no equilibrium that could be found: body {self.names[worst]!r} {when} {what}"

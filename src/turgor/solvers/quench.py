@@ -2,9 +2,10 @@
 
 A substep changes the velocity of a point by dv = dt F / m, where F is all that acts on it: forces, walls, contact and
 friction. That is all FIRE needs: while the power m dv·v is positive, velocities are turned towards dv (in the norm of
-kinetic energy, so that none is added); else they are taken out. The motion of a body as a whole, its breathing (along the
-force of its gas, which is by far its stiffest) and the rest of its motion (rigid: its rotation) are judged apart, so
-that fast vibrations do not stop slow motion. While it falls freely it is driven harder and harder, as FIRE lengthens its steps, up to a speed at which it can land.
+kinetic energy, so that none is added); else they are taken out. The motion of a body as a whole, its breathing (along
+the force of its gas, which is by far its stiffest) and the rest of its motion are judged apart, so that fast vibrations
+do not stop slow motion. A soft body that falls freely is driven harder and harder, as FIRE lengthens its steps, up to a
+speed at which it can land. A rigid body keeps all of its motion, rotation included, or none.
 """
 
 import functools
@@ -20,7 +21,7 @@ from turgor.solvers.relax import ALPHA, DELAY, SHRINK
 __all__ = ["ALPHA", "LARGEST", "NET", "SUMS", "kernels"]
 
 GROW, DRIVE = 1.1, 100.0  # of the drive of a body that falls freely, per substep; at most
-ALONG = 2.0  # times a change of velocity that are added to it at most: more would make fast vibrations unstable
+ALONG = 0.3  # times a change of velocity that are added to it at most: more would make fast vibrations unstable
 FREE = 0.5  # share of its weight that may be missing from what acts on a body that falls freely
 
 # columns of `sums`, per body: soft ones first, then rigid ones
@@ -80,7 +81,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         rigid_angular_before: wp.array(dtype=spin_type),
         sums: wp.array2d(dtype=wp.float64),
     ):
-        """Translation and rotation add up to the same sums."""
+        """Translation and rotation add up to the same sums; MOST is the square of the moment."""
         r = at(wp.tid())
         if rigid_inverse_mass[r] > real(0.0):
             b = at(first + r)
@@ -113,8 +114,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
             turn = wp.float64(SHRINK) * turn
         return wp.vec4d(kept, along, turn, downhill)
 
+    @wp.func
+    def unturned(factors: wp.vec4d) -> wp.vec4d:
+        """All of v or nothing, and nothing of dv."""
+        kept = wp.where(factors[0] > wp.float64(0.0), wp.float64(1.0), wp.float64(0.0))
+        return wp.vec4d(kept, wp.float64(0.0), factors[2], factors[3])
+
     @n.kernel(__name__)
     def decide(
+        first: int,  # rigid body: what hits it is not to be amplified
         hold: wp.array(dtype=int),  # 1: nothing keeps a velocity
         dt: wp.array(dtype=real),
         free_mass: wp.array(dtype=wp.float64),  # kg, of what is free to move
@@ -156,6 +164,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             change2 += u_change * u_change / size
             speed2 += u_v * u_v / size
         inside[b] = fire(sums[b, POWER] - power, sums[b, CHANGE2] - change2, sums[b, SPEED2] - speed2, inside[b])
+        if b >= first:
+            whole[b] = unturned(fire(sums[b, POWER], sums[b, CHANGE2], sums[b, SPEED2], whole[b]))
+            inside[b] = whole[b]
         step = wp.float64(dt[0])
         missing = wp.length(change - step * weight[b])
         falls = missing < wp.float64(FREE) * step * wp.length(weight[b])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import warp as wp
 
 from turgor.simulation.step.frame import ONE_AT_A_TIME, Step
-from turgor.solvers import quench, stability
+from turgor.solvers import plan, quench, stability
 
 __all__ = ["Forces", "Quench"]
 
@@ -21,6 +21,7 @@ STEP = 0.6  # of the longest stable step
 LONGEST = 1.0 / 240.0  # s: of a scene of rigid bodies alone
 DAMPING = 0.1  # ratio of the fastest vibration; slower ones are damped the less
 SAG = 0.05  # sizes that a body may give way when it lands
+THOROUGHNESS = 8  # times the rounds of impulses of a running simulation: friction, above all, has to converge
 KEPT = ("whole", "inside", "breath", "drive")  # what FIRE knows of the substeps before
 
 
@@ -73,6 +74,8 @@ class Quench:
             self.arrays[name].fill_(wp.vec4d(0.0, 0.0, quench.ALPHA, 0.0))
         self.launch = step.launch.extended(self.arrays)
         self.stop()
+        if step.split is not None:
+            step.split.thoroughness = THOROUGHNESS
         step.before_motion, step.after_substep = self._keep_areas, self._quench
         self._choose_step(substeps)
 
@@ -92,7 +95,8 @@ class Quench:
         self.arrays["top_speed"].assign(speed)
         scheme = step.scheme
         step.scheme = replace(scheme, imaginary=STEP * scheme.imaginary, real=STEP * scheme.real)
-        step.frame_time = substeps * min(STEP * float(bound.min(initial=LONGEST)), LONGEST)
+        longest = STEP * float(bound.min(initial=np.inf))
+        step.frame_time = substeps * longest if longest < LONGEST else plan.MIN_SUBSTEPS * LONGEST
         step.record_again()
 
     def _keep_areas(self) -> None:
@@ -106,7 +110,7 @@ class Quench:
             self.launch(k.sum_points, step.count)
         if self.rigids:
             self.launch(k.sum_rigid, self.rigids, first=step.bodies)
-        self.launch(k.decide, len(self.mass))
+        self.launch(k.decide, len(self.mass), first=step.bodies)
         if step.count:
             self.launch(k.turn_points, step.count)
         if self.rigids:
@@ -129,8 +133,8 @@ class Quench:
     def left_at_rest(self, advance: Callable[[], None]) -> Forces:
         """The mean over a round (`advance`) in which nothing keeps its velocity from one substep to the next.
 
-        From rest, a substep moves a point by dt² F / m; so the mean force is m dx / (substeps dt²). Impulses at contacts
-        chatter about it. Afterwards the relaxation goes on as before.
+        From rest, a substep moves a point by dt² F / m; so the mean force is m dx / (substeps dt²). Impulses at
+        contacts chatter about it. Afterwards the relaxation goes on as before.
         """
         step, state, rigid = self.step, self.step.state, self.step.state.rigid
         moving = [state.v, rigid.v, rigid.spin, rigid.angular, *(self.arrays[name] for name in KEPT)]
