@@ -46,12 +46,14 @@ def carried(sim, first, second, frames=1):
 
 def moved_after(sim, seconds):
     """m/s, m: the largest speed of a body as a whole, and how far it is from where it began."""
-    start = {name: np.array(sim[name].center) for name in sim.names}
+    start = before = np.array([sim[name].center for name in sim.names])
     fastest = 0.0
     for _ in range(round(seconds * sim.settings.fps)):
         sim.step()
-        fastest = max(fastest, *(float(np.linalg.norm(sim[name].velocity)) for name in sim.names))
-    return fastest, max(float(np.linalg.norm(sim[name].center - start[name])) for name in sim.names)
+        now = np.array([sim[name].center for name in sim.names])
+        fastest = max(fastest, sim.settings.fps * float(np.linalg.norm(now - before, axis=1).max()))
+        before = now
+    return fastest, float(np.linalg.norm(before - start, axis=1).max())
 
 
 @pytest.mark.law(6)
@@ -77,7 +79,7 @@ def test_free_body_is_in_the_balance_of_skin_and_gas(name, precision):
 def test_boyle_between_plates(law):
     """Squeezed at rest, P V^γ is what it is without the plates."""
     found = []
-    for half in (0.6, 0.4, 0.3):
+    for half in (0.6, 0.4, 0.2):
         scene = turgor.Scene(gravity=(0.0, 0.0, 0.0))
         for side in (-1.0, 1.0):
             scene.add_plane(point=(0.0, 0.0, half * side), normal=(0.0, 0.0, -side), friction=0.0)
@@ -88,7 +90,7 @@ def test_boyle_between_plates(law):
         assert np.abs(body.positions[:, 2]).max() <= half + 1e-9
         found.append((body.volume, body.pressure * body.volume ** (1.4 if law == "adiabatic" else 1.0)))
     volumes, constants = np.transpose(found)
-    assert volumes[2] < 0.8 * volumes[0]
+    assert volumes[2] < 0.75 * volumes[0]  # it is really squeezed
     np.testing.assert_allclose(constants, constants[0], rtol=1e-6)
 
 
@@ -128,15 +130,17 @@ def test_the_ground_carries_the_weight(dim, stiffness, precision):
 
 @pytest.mark.parametrize("dim", [2, 3])
 def test_equal_to_a_long_run_with_damping(dim):
-    """Volume within 1e-4, height within 1e-3: friction lets a body rest in slightly different shapes."""
-    scene = on_the_ground(dim, stiffness=1e3)
+    """Volume within 1e-4, height within 1e-3; without friction, with which a body can rest in several shapes."""
+    scene = turgor.Scene(dim=dim)
+    scene.add_ground(friction=0.0)
+    ball(scene)
     found = turgor.equilibrium(scene)["ball"]
     waited = turgor.Simulation(scene)
     waited["ball"].drag = 4.0
     waited.run(seconds=8.0)
     assert found.volume == pytest.approx(waited["ball"].volume, rel=1e-4)
     assert found.center[-1] == pytest.approx(waited["ball"].center[-1], rel=1e-3)
-    assert np.ptp(found.positions[:, -1]) == pytest.approx(np.ptp(waited["ball"].positions[:, -1]), rel=3e-3)
+    assert np.ptp(found.positions[:, -1]) == pytest.approx(np.ptp(waited["ball"].positions[:, -1]), rel=1e-3)
 
 
 @pytest.mark.req("X1")
@@ -202,7 +206,7 @@ def test_pins_carry_a_hanging_cloth():
     pinned = scene["cloth"].pinned
     at_pins = sim["cloth"].forces[pinned].sum(axis=0)  # gravity of the pinned points included
     np.testing.assert_allclose(at_pins, [0.0, 0.0, -0.2 * G], atol=0.2 * G * 1e-3)
-    assert sim["cloth"].positions[:, 2].min() < 1.2
+    assert sim["cloth"].positions[:, 2].min() < 1.48  # it sags below 1.5, where it begins
 
 
 def test_at_rest_already():
@@ -243,7 +247,7 @@ def test_each_world_its_own():
     sim["ball"].stiffness = [1e3, 4e3]
     sim.settle()
     alone = turgor.equilibrium(on_the_ground(stiffness=4e3), precision="double")
-    assert sim["ball"].volume[0] > 1.01 * sim["ball"].volume[1]
+    assert sim["ball"].volume[0] > 1.0005 * sim["ball"].volume[1]
     assert sim["ball"].volume[1] == pytest.approx(alone["ball"].volume, rel=1e-4)
 
 
@@ -294,7 +298,7 @@ def test_command(here: Here, tmp_path):
     assert result["static"]["residual"] <= 1e-4
     assert result["static"]["iterations"] > 0
     assert result["frames"] == 0
-    assert len(np.load(out)["time"]) == 1
+    assert len(np.load(out)["times"]) == 1
     assert "at rest" in here.good("run", scene, "--static")
     scene.write_text(falling().to_toml())
     failed = here.command("run", scene, "--static", "-o", tmp_path / "none.npz")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,7 @@ class Quench:
         self.rigids = model.rigids.total
         bodies = step.bodies + self.rigids
 
-        def zeros(dtype: object) -> wp.array:
+        def zeros(dtype: Any) -> Any:
             return wp.zeros(bodies, dtype=dtype, device=model.device)
 
         masses = np.where(model.inverse_mass.numpy() > 0.0, model.mass.numpy(), 0.0)
