@@ -7,7 +7,6 @@ and at rest only what can rest is left. What it finds is put into the simulation
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -194,7 +193,7 @@ class Search:
         self.iterations += self.sim.substeps
         far = np.linalg.norm(self._places() - self.start, axis=1)
         if not np.all(far < FAR * self.reach):
-            raise UnstableError(self._no_rest(int(np.nan_to_num(far, nan=math.inf).argmax()), "and is far away by now"))
+            raise UnstableError(self._no_rest(int(far.argmax()), f"and has gone {far.max():.3g} m"))
 
     def _residual(self, left: Forces) -> tuple[float, int]:
         """The largest share, and whose it is."""
@@ -219,12 +218,13 @@ class Search:
 
     def _no_rest(self, worst: int, when: str) -> str:
         falls = self.quench.left().net[worst] > 0.9 * float(np.linalg.norm(self.quench.weight[worst])) > 0.0
-        what = (
-            "falls: add a ground, pins or a static rigid body below it"
+        does, remedy = (
+            ("falls", "add a ground, pins or a static rigid body below it")
             if falls
             else (
-                "still moves: it may slide or roll (raise friction, or close the scene with walls), or blow up (raise "
-                "springs.stiffness, or lower the gas pressure)"
+                "still moves",
+                "it may slide or roll (raise friction, or close the scene with walls), blow up (raise its stiffness, "
+                "or lower the gas pressure), or chatter between others (raise the tolerance)",
             )
         )
-        return f"the scene has no equilibrium that could be found: body {self.names[worst]!r} {when} {what}"
+        return f"the scene has no equilibrium that could be found: body {self.names[worst]!r} {does} {when}: {remedy}"
