@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from turgor.diagnose.contacts import Contacts
     from turgor.diagnose.energy import Energy
     from turgor.simulation.simulation import Simulation
+    from turgor.simulation.statics import Settled, equilibrium
     from turgor.simulation.views.body import BodyView
     from turgor.simulation.views.contacts import ContactEvent
     from turgor.simulation.views.rigid import RigidView
@@ -40,6 +41,7 @@ __all__ = [
     "RigidView",
     "Scene",
     "SceneError",
+    "Settled",
     "Simulation",
     "SoftBody",
     "Springs",
@@ -48,6 +50,7 @@ __all__ = [
     "UnstableError",
     "VelocityDamping",
     "WallView",
+    "equilibrium",
     "gallery",
     "record",
     "shapes",
@@ -63,8 +66,10 @@ _LATER = {
     "Contacts": "turgor.diagnose.contacts",
     "Energy": "turgor.diagnose.energy",
     "RigidView": "turgor.simulation.views.rigid",
+    "Settled": "turgor.simulation.statics",
     "Simulation": "turgor.simulation.simulation",
     "WallView": "turgor.simulation.views.wall",
+    "equilibrium": "turgor.simulation.statics",
 }
 
 

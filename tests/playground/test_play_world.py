@@ -156,3 +156,35 @@ def test_asking_for_too_few_substeps_does_not_move_the_world() -> None:
     with pytest.raises(SceneError, match="needs about"):
         choose(world, "substeps", "1")
     assert snapshot(world) == before
+
+
+@pytest.mark.req("X13")
+def test_settle_brings_the_world_to_rest_and_pauses_it() -> None:
+    world = advanced(World(gallery.load("drop")))
+    before = world.state
+    world.settle()
+    assert not world.playing
+    assert world.state != before  # there is something new to see
+    assert not world.frame().velocities.any()
+    assert world.sim["ball"].positions[:, 2].min() == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.req("X13")
+def test_a_world_without_rest_stays_as_it_is() -> None:
+    world = advanced(World(gallery.load("rotating-box")))
+    before = world.sim.state_hash()
+    with pytest.raises(SceneError, match="no state of rest"):
+        world.settle()
+    assert world.sim.state_hash() == before
+
+
+@pytest.mark.req("X13")
+def test_settle_lets_in_the_gas_that_is_on_its_way() -> None:
+    world = advanced(World(gallery.load("drop")))
+    wanted = 2.0 * world.sim["ball"].nRT
+    world.sim["ball"].nRT = wanted
+    world._fillings.begin(world.sim, "ball", 0.5 * wanted)
+    world.settle()
+    assert world.sim["ball"].nRT == pytest.approx(wanted)
+    world.step_once()
+    assert world.sim["ball"].nRT == pytest.approx(wanted)

@@ -6,12 +6,13 @@ import contextlib
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from turgor.cli.printing import human_size, print_table
 from turgor.cli.terminal import interruptible, message
-from turgor.errors import SceneError
+from turgor.errors import SceneError, UnstableError
 from turgor.output.progress import shown
 from turgor.record import check_path, open_sink
 from turgor.record.look import Look
@@ -27,12 +28,13 @@ class Job:
     """A scene, where it is recorded, and how that looks; after `simulate`, what came out."""
 
     def __init__(
-        self, scene: Scene, outputs: Sequence[str], looks: dict[str, str], worlds: int, readings: bool = False
-    ) -> None:
+        self, scene: Scene, outputs: Sequence[str], looks: dict[str, str], worlds: int, readings: bool = False,
+        static: bool = False,
+    ) -> None:  # fmt: skip
         self.scene = scene
         self.outputs = [Path(path) for path in outputs]
         self.looks = {key: parse_value(value) for key, value in looks.items()}
-        self.worlds, self.readings = worlds, readings
+        self.worlds, self.readings, self.static = worlds, readings, static
         self.start_seconds = 0.0  # s, from the call until the first frame can be computed: build, load, compile
         self.wall_seconds = 0.0  # s, computing all frames
         self.record_seconds = 0.0  # s, drawing and writing them
@@ -63,9 +65,12 @@ class Job:
 
         with message("preparing (the first run compiles the kernels, once) ..." if talk else ""):
             self.simulation = sim = Simulation(self.scene, device, worlds=self.worlds, readings=self.readings)
-            sim.prepare()  # so that the time measured below is that of the work
+            if not self.static:
+                sim.prepare()  # so that the time measured below is that of the work
         self.start_seconds = time.perf_counter() - begin
         begin = time.perf_counter()
+        if self.static:
+            self._settle()
         bar = shown(talk, "", self.scene.simulation.fps, lambda: self.record_seconds)
         with bar as report, interruptible(report) as progress:
             with contextlib.ExitStack() as stack:
@@ -73,6 +78,13 @@ class Job:
                 stack.pop_all()  # all are open: from here on `run` closes them
             sim.run(self.seconds, record=[_Timed(sink, self) for sink in sinks], progress=progress)
         self.wall_seconds = time.perf_counter() - begin - self.record_seconds
+
+    def _settle(self) -> None:
+        """A scene that has no state of rest is bad input here."""
+        try:
+            self.settled = self.simulation.settle()
+        except UnstableError as error:
+            raise SceneError(str(error)) from None
 
     def _open(self, path: Path) -> Any:
         looks = dict(self.looks) if path.suffix.lower() in PICTURES else {}
@@ -84,7 +96,7 @@ class Job:
     @property
     def seconds(self) -> float:
         """Simulated time asked for, s."""
-        return self.scene.simulation.seconds
+        return 0.0 if self.static else self.scene.simulation.seconds
 
     @property
     def realtime_factor(self) -> float:
@@ -106,6 +118,7 @@ class Job:
             "record_seconds": self.record_seconds,
             "start_seconds": self.start_seconds,
             "realtime_factor": self.realtime_factor,
+            "static": asdict(self.settled) if self.static else None,
             "substeps": sim.substeps,
             "accuracy": sim.settings.accuracy,
             "energy_error": sim.energy_error,
@@ -152,13 +165,20 @@ class Job:
 
         sim, result = self.simulation, self.result()
         recorded = f", recorded in {self.record_seconds:.3g} s" if self.outputs else ""
-        print(
-            f"{self.scene.name}: {sim.frame_index} frames, {sim.time:.3g} s simulated in {self.wall_seconds:.3g} s "
-            f"({self.realtime_factor:.3g} × real time){recorded}"
-        )
+        if self.static:
+            print(
+                f"{self.scene.name}: at rest, found in {self.wall_seconds:.3g} s and {self.settled.iterations:,} "
+                f"substeps of relaxation, residual {self.settled.residual:.2g}{recorded}"
+            )
+        else:
+            print(
+                f"{self.scene.name}: {sim.frame_index} frames, {sim.time:.3g} s simulated in {self.wall_seconds:.3g} s "
+                f"({self.realtime_factor:.3g} × real time){recorded}"
+            )
         copies = f" × {self.worlds} worlds" if self.worlds > 1 else ""
-        print(f"{sim.vertices:,} vertices{copies} on {sim.device}, {sim.solver}, {sim.substeps} substeps per frame")
-        if sim.vertices:
+        how = "" if self.static else f", {sim.solver}, {sim.substeps} substeps per frame"
+        print(f"{sim.vertices:,} vertices{copies} on {sim.device}{how}")
+        if sim.vertices and not self.static:
             print(f"energy of vibrations: error about {in_words(sim.energy_error, sim.engine.scheme)} (estimated)")
         print()
         unit = ("m²", "N/m") if self.scene.dim == 2 else ("m³", "Pa")

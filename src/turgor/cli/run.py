@@ -53,6 +53,9 @@ def run(
     readings: Annotated[
         bool, typer.Option("--readings", help="Sum up contact forces, and report those of the last frame.")
     ] = False,
+    static: Annotated[
+        bool, typer.Option("--static", help="Find the state of rest instead of simulating; records that one frame.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing (but errors).")] = False,
 ) -> None:
@@ -65,6 +68,7 @@ def run(
     turgor run drop -o drop.mp4 -o drop.vtkhdf  and record
     turgor run drop --set ball.mass=2 --set gravity=[0,0,-1.6]
     turgor run my.toml --seconds 10 --json > result.json
+    turgor run drop --static -o rest.png        where it comes to rest
 
     \b
     Formats of -o, by the ending:
@@ -94,8 +98,9 @@ def run(
     """
     from turgor.cli.job import Job
     from turgor.cli.printing import print_json
+    from turgor.errors import SceneError
 
-    job = Job(load_scene(scene), outputs or [], _pairs("--look", looks, "timestamp=true"), worlds, readings)
+    job = Job(load_scene(scene), outputs or [], _pairs("--look", looks, "timestamp=true"), worlds, readings, static)
     for path, value in _pairs("--set", changes, "ball.mass=2").items():
         job.scene.set(path, value)
     settings = {
@@ -107,6 +112,8 @@ def run(
         "precision": precision,
         "contact": contact,
     }
+    if static and seconds is not None:
+        raise SceneError("--static finds the state of rest, which takes no time: leave --seconds out")
     for key, setting in settings.items():
         if setting is not None:
             job.scene.set(f"simulation.{key}", setting)

@@ -23,7 +23,7 @@ from turgor.simulation.failure import ensure_fine
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
 
-__all__ = ["digest", "load", "save"]
+__all__ = ["digest", "load", "owners", "save"]
 
 T = TypeVar("T", bound=Placed)
 
@@ -35,12 +35,12 @@ def _changing(sim: Simulation) -> dict[str, npt.NDArray[Any]]:
     """All that changes, by name, in internal order: state, settable parameters, walls, rigid bodies."""
     ensure_fine(sim)
     arrays = {"frame_index": np.array(sim.frame_index)}
-    for prefix, owner in _owners(sim):
+    for prefix, owner in owners(sim):
         arrays |= saved(owner, prefix)
     return arrays
 
 
-def _owners(sim: Simulation) -> list[tuple[str, Saved]]:
+def owners(sim: Simulation) -> list[tuple[str, Saved]]:
     """Who has arrays that are saved, and the prefix of their names."""
     m, s = sim.model, sim.state
     return [("", s), ("", m), ("wall_", s.walls), ("wall_", m.walls), ("rigid_", s.rigid), ("rigid_", m.rigids)]
@@ -49,7 +49,7 @@ def _owners(sim: Simulation) -> list[tuple[str, Saved]]:
 def _restore(sim: Simulation, arrays: dict[str, npt.NDArray[Any]]) -> None:
     """Put back what `_changing` gave."""
     sim.frame_index = int(arrays["frame_index"])
-    for prefix, owner in _owners(sim):
+    for prefix, owner in owners(sim):
         restore(owner, arrays, prefix)
     model, rigids = sim.model, sim.model.rigids
     model.feels_air = model.feels_air or any(getattr(model, name).numpy().any() for name in (*AIR, "wind_drag"))

@@ -27,13 +27,14 @@ from turgor.output.progress import Progress, shown
 from turgor.output.sinks import Record, as_list, opened
 from turgor.scene.scene import Scene
 from turgor.scene.settings import Contact, Precision, Settings, Solver
-from turgor.simulation import save, snapshot
+from turgor.simulation import save, snapshot, statics
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.rebuild import fresh, rebound, rebuilt
 from turgor.simulation.resolution import coarse
 from turgor.simulation.settings import Assembly, RunSettings
 from turgor.simulation.settle import settle
+from turgor.simulation.statics import Settled
 from turgor.simulation.step.frame import Step
 from turgor.simulation.step.implicit import ensure_known
 from turgor.simulation.views.body import BodyView
@@ -199,6 +200,17 @@ class Simulation:
             finished = True
         if frames:
             tell(self)
+
+    def settle(self, tolerance: float = statics.TOLERANCE) -> Settled:
+        """Move the present state to rest: where gravity, gas, wind, pins, glue, walls, friction and contact balance.
+
+        The time stays, and all gas is pumped in. tolerance: of the `residual`, the largest force that is left, contact
+        reactions included: on a point, as a share of the largest force of springs, gas or gravity on a point of its
+        body; on a whole body, as a share of its weight. Raises UnstableError where no equilibrium is found, and
+        SceneError where something is driven; then nothing has changed.
+        """
+        with self._turn:
+            return statics.settle(self, tolerance)
 
     def prepare(self) -> None:
         """Compile the kernels and record the frame now, so that the first step takes no longer than the others."""

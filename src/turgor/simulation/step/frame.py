@@ -110,6 +110,9 @@ class Step:
         self._launched = 0  # frames since the last look
         self.fresh = False  # whether forces, volumes and pressures were evaluated at the present state
         self.grown = 0  # times that contact buffers were too small
+        # launches of others, recorded with the frame: when the forces of a substep are known, and at its end
+        self.before_motion: Callable[[], None] | None = None
+        self.after_substep: Callable[[], None] | None = None
 
     def _split(self, contact: str, readings: bool, options: dict[str, bool]) -> SplitEnd | None:
         """The end of a substep with contact, or in parts for readings; None if there is nothing to touch."""
@@ -329,9 +332,13 @@ class Step:
                 self.begin_stage(number, weight, offset)
                 x, v = scratch.x_stage, scratch.v_stage
         self.move_walls(1.0)
+        if self.before_motion is not None:
+            self.before_motion()
         end(v)
         if self.k_losses is not None:
             self.launch(self.k_losses.grab_work, self.bodies)
+        if self.after_substep is not None:
+            self.after_substep()
 
     def begin_stage(self, number: int, weight: float, reach: float) -> None:
         """Positions and velocities at which the next stage looks; walls hold what lies on them."""

@@ -44,6 +44,7 @@ class SplitEnd:
     ) -> None:  # fmt: skip
         self.model, self.launch, self.weight, self.ledger = model, launch, scheme.weights[-1], ledger
         self.parallel, self.implicit = model.device.is_cuda, implicit
+        self.thoroughness = 1  # times as many rounds of impulses: statics wants them to converge
         n = model.numbers
         self.count, self.rigids, self.glued = model.vertices * model.worlds, model.rigids.total, model.glue.count
         self.k_split = split.kernels(n, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
@@ -142,8 +143,9 @@ class SplitEnd:
         rigid = self.rigid_contacts
         if method is not None:
             method.warm_start()
-        for turn in range(ROUNDS if rigid is None else RIGID_ROUNDS[self.parallel]):
-            if method is not None and turn < ROUNDS:
+        soft_rounds = self.thoroughness * ROUNDS
+        for turn in range(soft_rounds if rigid is None else self.thoroughness * RIGID_ROUNDS[self.parallel]):
+            if method is not None and turn < soft_rounds:
                 method.solve(bool(turn % 2))
             if rigid is not None:
                 rigid.solve(friction=turn % 2 == 1)

@@ -29,6 +29,13 @@ class Fillings:
         for body in list(self._ways) if name is None else [name]:
             self._ways.pop(body, None)
 
+    def finish(self, sim: Simulation) -> None:
+        """Let in at once what is still to come."""
+        for name, (_, after, _) in self._ways.items():
+            if name in sim.bodies:
+                sim[name].nRT = after
+        self._ways.clear()
+
     def go_on(self, sim: Simulation) -> None:
         """Let in what is due by the end of the next frame."""
         for name, (before, after, start) in list(self._ways.items()):

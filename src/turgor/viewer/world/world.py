@@ -175,6 +175,13 @@ class World:
         self.playing = False
         self._step()
 
+    def settle(self) -> None:
+        """To rest, with all of its gas, and pause. Raises where there is no equilibrium: nothing has moved then."""
+        self.playing = False
+        self._fillings.finish(self.sim)
+        self.sim.settle()
+        self._renewed(bodies=False)
+
     def _step(self) -> None:
         self._frame = None
         self._fillings.go_on(self.sim)

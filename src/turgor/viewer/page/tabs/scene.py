@@ -36,6 +36,7 @@ class SceneTab(Tab):
         self._warnings = gui.add_markdown("", visible=False)
         self._play = gui.add_button("Pause")
         self._step = gui.add_button("Step one frame")
+        self._settle = gui.add_button("Settle", hint="Find the state of rest now, instead of waiting for it")
         self._reset = gui.add_button("Reset")
         self._speed = gui.add_dropdown("Speed (× real time)", SPEEDS, initial_value="1")
         self._numbers = gui.add_markdown("")
@@ -43,6 +44,7 @@ class SceneTab(Tab):
         self._choice.on_update(self._chosen)
         self._play.on_click(lambda _: playground.do(self._toggle))
         self._step.on_click(lambda _: playground.do(self._one_step))
+        self._settle.on_click(lambda _: playground.do(self._rest))
         self._reset.on_click(lambda _: playground.do(self._back))
         self._speed.on_update(lambda _: playground.do(self._set_speed, float(self._speed.value)))
         self._add_keys()
@@ -90,6 +92,10 @@ class SceneTab(Tab):
 
     def _one_step(self) -> None:
         self._playground.world.step_once()
+        self._refresh()
+
+    def _rest(self) -> None:
+        self._playground.world.settle()
         self._refresh()
 
     def _back(self) -> None:
