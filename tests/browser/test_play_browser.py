@@ -211,6 +211,15 @@ def test_pause_step_and_reset(visitor: Visitor) -> None:
     np.testing.assert_allclose(state(visitor, "ball")[2], start.at, atol=1e-6)
 
 
+@pytest.mark.req("X13")
+def test_settle_brings_the_ball_to_rest(visitor: Visitor) -> None:
+    world = visitor.playground.world
+    enter(visitor, gallery.load("drop-2d"))
+    visitor.click("Settle")
+    visitor.wait(lambda: not world.playing and not state(visitor, "ball")[1].any(), "rest")
+    assert state(visitor, "ball")[0][:, 1].min() == pytest.approx(0.0, abs=1e-6)
+
+
 def rate(visitor: Visitor, seconds: float = 1.0) -> float:
     """Simulated seconds per second of the clock."""
     world = visitor.playground.world

@@ -21,7 +21,7 @@ STEP = 0.6  # of the longest stable step
 LONGEST = 1.0 / 240.0  # s: of a scene of rigid bodies alone
 DAMPING = 0.1  # ratio of the fastest vibration; slower ones are damped the less
 SAG = 0.05  # sizes that a body may give way when it lands
-THOROUGHNESS = 8  # times the rounds of impulses of a running simulation: friction, above all, has to converge
+THOROUGHNESS = 8  # times the rounds of impulses of a running simulation: with fewer, soft bodies on each other creep
 KEPT = ("whole", "inside", "breath", "drive")  # what FIRE knows of the substeps before
 
 
