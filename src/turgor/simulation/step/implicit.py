@@ -14,8 +14,8 @@ from turgor.simulation.step.linear import LinearSystem
 from turgor.solvers.implicit import newton, potential, rigid_part, search, walls
 
 if TYPE_CHECKING:
-    from turgor.contact.features.solve.pressing import PressedPairs
     from turgor.simulation.step.frame import Step
+    from turgor.solvers.implicit.contacts import PressedPairs
 
 __all__ = ["BackwardEuler", "ensure_known"]
 

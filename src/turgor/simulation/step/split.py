@@ -7,7 +7,6 @@ from typing import Any
 import warp as wp
 
 from turgor.contact.features.method import FeatureContacts
-from turgor.contact.features.solve.pressing import PressedPairs
 from turgor.contact.martin2009.method import AdaptiveParticleContacts, MartinContacts, ParticleContacts
 from turgor.contact.matyka2003.method import BoundingContacts
 from turgor.contact.method import ContactMethod
@@ -22,6 +21,7 @@ from turgor.rigid import air, glue, integrate
 from turgor.rigid.ledger import RigidLedger
 from turgor.simulation.step.implicit import BackwardEuler
 from turgor.solvers import plan, split
+from turgor.solvers.implicit.contacts import PressedPairs
 from turgor.solvers.schemes import Scheme
 
 __all__ = ["SplitEnd"]
