@@ -93,7 +93,7 @@ def test_energy_never_grows(dim, stiffness):
         energies.append(sim.energy().total)
         motion = max(motion, sim.energy().kinetic)
     rises = np.diff(energies)
-    assert rises.max() <= 2e-3 * motion
+    assert rises.max() <= 1e-3 * motion  # friction, and spin that is given back, are in no potential
     assert energies[-1] < energies[0] - 0.1 * motion
 
 

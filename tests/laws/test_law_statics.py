@@ -307,3 +307,7 @@ def test_command(here: Here, tmp_path):
     assert failed.stderr.count("\n") == 1
     assert not (tmp_path / "none.npz").exists()
     assert here.command("run", scene, "--static", "--seconds", 1).returncode == 2
+
+
+def test_a_scene_without_bodies_is_at_rest():
+    assert turgor.Simulation(turgor.Scene()).settle() == turgor.Settled(0.0, 0, True, "")

@@ -36,10 +36,7 @@ FloatArray = npt.NDArray[np.float64]
 TOLERANCE = 1e-4
 ROUND = 64  # substeps between two looks at the forces
 MOST = 100_000  # substeps
-NEAR, PATIENCE = (
-    0.3,
-    1500,
-)  # residual while contacts chatter, and substeps, after which the forces at rest are looked at
+NEAR, PATIENCE = 0.3, 1500  # residual while contacts chatter, and substeps, before forces at rest are looked at
 FAR = 100.0  # sizes of the scene: a body so far away from its start does not come to rest
 ROUND_OFF = 1e-6  # of a spring as long as its edge: loads below are none
 SHOW = 1.0  # s between two reports
@@ -52,7 +49,7 @@ class Settled:
     residual: float  # the largest force that is left: see `Simulation.settle`
     iterations: int  # substeps of the relaxation
     converged: bool  # whether `residual` is within the tolerance
-    body: str  # which has the largest residual
+    body: str  # which has the largest residual; empty where there is none
 
 
 def equilibrium(scene: Scene, device: str = "cpu", *, tolerance: float = TOLERANCE, **options: Any) -> Simulation:
@@ -72,6 +69,8 @@ def settle(sim: Simulation, tolerance: float) -> Settled:
     wanted = number("tolerance", tolerance, above=0.0)
     ensure_fine(sim)
     _ensure_rest_is_possible(sim)
+    if not sim.names:
+        return Settled(0.0, 0, True, "")
     with waiting("looking for the equilibrium") as report:
         search = Search(_helper(sim), wanted, report)
         found = search.run()
@@ -97,7 +96,7 @@ def _ensure_rest_is_possible(sim: Simulation) -> None:
     fixed = np.any(sim.model.inverse_mass.numpy() == 0.0) if sim.vertices else False
     still = any(body.kind != "dynamic" for body in sim.model.rigids.bodies)
     pulled = np.any(sim.model.gravity.numpy())
-    if pulled and not (sim.model.walls.count or grabbed or fixed or still):
+    if sim.names and pulled and not (sim.model.walls.count or grabbed or fixed or still):
         raise UnstableError(
             "the scene has no equilibrium: gravity pulls, and nothing holds its bodies, so that they fall for ever: "
             "add a ground (add_ground), pins or a static rigid body, or set gravity to zero"
