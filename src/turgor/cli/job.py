@@ -110,6 +110,8 @@ class Job:
             "scene": self.scene.name,
             "device": str(sim.device),
             "solver": sim.solver,
+            "solver_asked": sim.settings.solver,
+            "solver_reason": sim.choice.reason or None,
             "precision": sim.precision,
             "worlds": self.worlds,
             "frames": sim.frame_index,
@@ -176,7 +178,8 @@ class Job:
                 f"({self.realtime_factor:.3g} × real time){recorded}"
             )
         copies = f" × {self.worlds} worlds" if self.worlds > 1 else ""
-        how = "" if self.static else f", {sim.solver}, {sim.substeps} substeps per frame"
+        why = f" (auto: {sim.choice.reason})" if sim.choice.reason else ""
+        how = "" if self.static else f", {sim.solver}{why}, {sim.substeps} substeps per frame"
         print(f"{sim.vertices:,} vertices{copies} on {sim.device}{how}")
         if sim.vertices and not self.static:
             print(f"energy of vibrations: error about {in_words(sim.energy_error, sim.engine.scheme)} (estimated)")

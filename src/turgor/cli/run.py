@@ -22,7 +22,9 @@ def run(
     ] = "cpu",
     solver: Annotated[
         str | None,
-        typer.Option(help="euler, symplectic, midpoint, heun, rk4, rk4-martin or implicit. Default: the scene's."),
+        typer.Option(
+            help="auto, euler, symplectic, midpoint, heun, rk4, rk4-martin or implicit. Default: the scene's."
+        ),
     ] = None,
     fps: Annotated[float | None, typer.Option(help="Frames per simulated second. Default: the scene's.")] = None,
     substeps: Annotated[

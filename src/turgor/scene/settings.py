@@ -12,7 +12,7 @@ from turgor.scene.validate import choice, integer, number, put
 __all__ = ["CONTACTS", "PRECISIONS", "SOLVERS", "Contact", "Precision", "Settings", "Solver"]
 
 # Editors complete these; parameters also take any `str`, so that a script may pass a name in a variable.
-Solver = Literal["euler", "symplectic", "midpoint", "heun", "rk4", "rk4-martin", "implicit"]
+Solver = Literal["auto", "euler", "symplectic", "midpoint", "heun", "rk4", "rk4-martin", "implicit"]
 Contact = Literal["features", "particles", "particles-martin", "particles-adaptive", "bounding", "none"]
 Precision = Literal["single", "double"]
 SOLVERS: tuple[str, ...] = get_args(Solver)
@@ -26,8 +26,10 @@ class Settings:
     """Defaults of a simulation of the scene; the arguments of `turgor.Simulation` win over them."""
 
     solver: Annotated[
-        str, "", '"euler", "symplectic", "midpoint", "heun", "rk4", "rk4-martin" or, for stiff skins, "implicit"'
-    ] = "symplectic"
+        str, "",
+        '"auto" (symplectic, or implicit where that would crawl), "euler", "symplectic", "midpoint", "heun", "rk4", '
+        '"rk4-martin" or "implicit"',
+    ] = "auto"  # fmt: skip
     fps: Annotated[float, "1/s", "frames, at which results are shown and stored"] = 60.0
     substeps: Annotated[int | str, "", 'per frame; "auto" picks a stable number from springs, masses and gas'] = "auto"
     contact: Annotated[

@@ -10,7 +10,8 @@ from turgor.forces.nonconservative import MADE
 from turgor.kernel.status import FINE, RUNAWAY, TOO_STIFF
 from turgor.scene.data import Placed, SoftBody
 from turgor.scene.units import units_doubt
-from turgor.solvers.schemes import scheme_of
+from turgor.simulation.choice import take_over
+from turgor.simulation.step.implicit import unknown
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
@@ -20,7 +21,14 @@ __all__ = ["ensure_fine", "failure_of"]
 
 def ensure_fine(sim: Simulation) -> None:
     """Raise UnstableError if a frame has failed since the last look."""
-    if sim.engine.look() == FINE:
+    status = sim.engine.look()
+    missing, sim.engine.missing = sim.engine.missing, 0
+    if status == FINE:
+        return
+    if status == TOO_STIFF and take_over(sim):
+        for _ in range(missing):
+            sim.engine.run()
+        ensure_fine(sim)
         return
     sim.frame_index = round(sim.time * sim.settings.fps)
     failure = failure_of(sim)
@@ -42,15 +50,17 @@ def failure_of(sim: Simulation) -> UnstableError:
         moved, there = (float(array.numpy()[culprit]) for array in (scratch.moving, scratch.available))
         return UnstableError(f"{where} moves with {moved:.2g} J, where gas and scene hold {there:.2g} J: {made}")
     if made:
-        return UnstableError(f"{where} diverged with solver {settings.solver!r}: {made}")
+        return UnstableError(f"{where} diverged with solver {sim.solver!r}: {made}")
     if status == TOO_STIFF:
         precise = math.isfinite(sim.engine.accuracy)
         limits = "fps, max_substeps or accuracy" if precise else "fps or max_substeps"
-        scheme = scheme_of(settings.solver)
+        scheme = sim.engine.scheme
         steady = scheme.imaginary > 0.0 and not (precise and scheme.drifts)
-        other = "" if steady else ", add damping, or use solver='symplectic'"
+        other = ", or use solver='implicit'" if steady else ", add damping, or use solver='symplectic'"
+        if steady and unknown(sim.model, settings):
+            other = ""
         return UnstableError(
-            f"{where} needs {_count(sim.substeps)} substeps per frame with solver {settings.solver!r}, more than "
+            f"{where} needs {_count(sim.substeps)} substeps per frame with solver {sim.solver!r}, more than "
             f"max_substeps = {settings.max_substeps}: {units}lower its stiffness, damping or gas "
             f"pressure, raise its mass, raise {limits}{other}"
         )
@@ -61,7 +71,7 @@ def failure_of(sim: Simulation) -> UnstableError:
         if settings.substeps == "auto"
         else f"raise substeps (now {settings.substeps}) or use substeps='auto'"
     )
-    return UnstableError(f"{where} diverged with solver {settings.solver!r}: {units}{remedy}")
+    return UnstableError(f"{where} diverged with solver {sim.solver!r}: {units}{remedy}")
 
 
 def _made(sim: Simulation, index: int) -> str:

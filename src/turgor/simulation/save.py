@@ -18,6 +18,7 @@ from turgor.files import replacing
 from turgor.model.saved import Saved, restore, saved
 from turgor.scene.data import AIR, Placed
 from turgor.scene.scene import Scene
+from turgor.simulation.choice import Choice, take
 from turgor.simulation.failure import ensure_fine
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ __all__ = ["digest", "load", "owners", "save"]
 
 T = TypeVar("T", bound=Placed)
 
-VERSION = 4
+VERSION = 5
 CONTACT = "contact_"  # prefix of the arrays of contact methods
 
 
@@ -57,6 +58,7 @@ def _restore(sim: Simulation, arrays: dict[str, npt.NDArray[Any]]) -> None:
     sim.engine.changed()
     contacts = {name: values for name, values in arrays.items() if name.startswith(CONTACT)}
     sim.engine.restore_contacts({name.removeprefix(CONTACT): values for name, values in contacts.items()})
+    sim.engine.unsure = False
 
 
 def digest(sim: Simulation) -> str:
@@ -101,6 +103,7 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
     header = {
         "version": VERSION,
         "scene": scene.to_toml(),
+        "choice": list(sim.choice),
         "settings": {key: value for key, value in sim.settings.arguments().items() if key != "device"},
     }
     arrays: dict[str, Any] = _changing(sim)
@@ -127,6 +130,7 @@ def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Si
         scene.set(f"{body.name}.settled", False)  # it has settled already
     sim = cls(scene, device, **header["settings"])
     try:
+        take(sim, Choice(*header["choice"]))
         _restore(sim, arrays)
     except KeyError as missing:
         raise SceneError(f"{path}: the saved simulation is not complete, it has no {missing}; save it again") from None

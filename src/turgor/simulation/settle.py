@@ -152,7 +152,7 @@ def equilibrium(body: SoftBody, glued: npt.NDArray[np.int32], shaken: bool = Fal
     scene = Scene(dim=body.dim, gravity=zero, name="settle")
     scene.add(still)
     with silent():
-        sim = Simulation(scene, precision="double", contact="none")
+        sim = Simulation(scene, solver="symplectic", precision="double", contact="none")
     if shaken:
         moves = SHAKE * _mean_edge(body) * np.random.default_rng(0).standard_normal(body.shape.vertices.shape)
         moves[still.pinned] = 0.0

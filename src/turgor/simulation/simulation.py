@@ -28,6 +28,7 @@ from turgor.output.sinks import Record, as_list, opened
 from turgor.scene.scene import Scene
 from turgor.scene.settings import Contact, Precision, Settings, Solver
 from turgor.simulation import save, snapshot, statics
+from turgor.simulation.choice import AUTO, Choice, choose, made, reconsider
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.rebuild import fresh, rebound, rebuilt
@@ -36,14 +37,12 @@ from turgor.simulation.settings import Assembly, RunSettings
 from turgor.simulation.settle import settle
 from turgor.simulation.statics import Settled
 from turgor.simulation.step.frame import Step
-from turgor.simulation.step.implicit import ensure_known
 from turgor.simulation.views.body import BodyView
 from turgor.simulation.views.contacts import ContactEvent, Listeners, contacts_of
 from turgor.simulation.views.rigid import RigidView
 from turgor.simulation.views.view import STIFFNESS, FloatArray, Named, PerWorld, Point, Rows, per_vertex
 from turgor.simulation.views.wall import WallView
 from turgor.simulation.warn import Told, found, listed, tell
-from turgor.solvers.schemes import scheme_of
 
 __all__ = ["Simulation"]
 
@@ -54,7 +53,8 @@ class Simulation:
     """Runs a scene. Arguments left out are taken from the scene's own settings.
 
     device: "cpu", "cuda" (an NVIDIA GPU) or "auto" (a GPU if there is one).
-    solver: the integrator. fps: frames per second, 1/s. substeps: per frame; "auto" picks a stable number.
+    solver: the integrator; "auto" takes the symplectic one, or the implicit one where that would crawl.
+    fps: frames per second, 1/s. substeps: per frame; "auto" picks a stable number.
     contact: the method between bodies. precision: of the numbers, "single" or "double".
     max_substeps: per frame; a scene that needs more raises UnstableError.
     accuracy: with substeps="auto", the energy of vibrations that a solver may add or take in a minute, as a share of
@@ -83,6 +83,7 @@ class Simulation:
     model: Model
     state: State
     engine: Step
+    choice: Choice  # the solver that runs, and why, where that was left to "auto"
 
     def __init__(
         self,
@@ -115,19 +116,10 @@ class Simulation:
         self.scene = scene
         self.settings = settings = RunSettings(**chosen, device=str(where))
         self.model = Model(scene, numbers(scene.dim, settings.precision), worlds, where)
-        scheme = scheme_of(settings.solver)
-        if scheme.implicit:
-            ensure_known(self.model, settings)
         self.state = State(self.model)
         self.told = Told.of(self.model, coarse(self.model, self.state))
-        self.engine = Step(
-            self.model, self.state, scheme,
-            fps=settings.fps, substeps=settings.substeps if isinstance(settings.substeps, int) else None,
-            max_substeps=settings.max_substeps, ledger=settings.ledger,
-            accuracy=settings.accuracy if isinstance(settings.accuracy, float) else scheme.accuracy,
-            gathers=self.model.fans_known and (where.is_cuda if assembly == "auto" else assembly == "gather"),
-            contact=settings.contact, readings=settings.readings,
-        )  # fmt: skip
+        self.choice = Choice("symplectic" if settings.solver == AUTO else settings.solver)
+        self.engine = made(self, self.choice.solver)
         self.frame_index = 0
         self.bodies = Named("soft body or cloth", (BodyView(self, index) for index in range(len(scene.bodies))))
         self.rigid_bodies = Named("rigid body", (RigidView(self, index) for index in range(len(scene.rigid_bodies))))
@@ -137,6 +129,7 @@ class Simulation:
         self._listeners = Listeners()
         self._turn = threading.RLock()  # stepping and measuring share work arrays; `show` looks from another thread
         settle(self)
+        choose(self)
         self._built = True
         tell(self)
 
@@ -158,6 +151,7 @@ class Simulation:
             self.frame_index += 1
             if self.model.device.is_cpu or self.frame_index % GPU_CHECK == 0:
                 ensure_fine(self)
+                reconsider(self)
         self._listeners.tell(self)
 
     def run(
@@ -243,8 +237,8 @@ class Simulation:
 
     @property
     def solver(self) -> str:
-        """Name of the integrator."""
-        return self.settings.solver
+        """Name of the integrator that runs; `settings.solver` is what was asked for, and `choice.reason` says why."""
+        return self.choice.solver
 
     @property
     def precision(self) -> str:

@@ -116,7 +116,9 @@ def _helper(sim: Simulation) -> Simulation:
         volume, samples = ("exact", None) if random else (body.volume, body.samples)
         gas = None if body.gas is None else replace(body.gas, pressure_at="rest")  # its amount is known by now
         scene.soft_bodies[place] = replace(body, settled=False, gas=gas, volume=volume, samples=samples)
-    scene.simulation = Settings(contact=sim.settings.contact, precision="double", max_substeps=MOST)
+    scene.simulation = Settings(
+        solver="symplectic", contact=sim.settings.contact, precision="double", max_substeps=MOST
+    )
     with silent():
         helper = Simulation(scene, sim.device, worlds=sim.worlds, assembly=sim.settings.assembly)
     model, state = helper.model, helper.state

@@ -109,6 +109,8 @@ class Step:
         self._rollback = Rollback([])  # made when the frame is recorded
         self._launched = 0  # frames since the last look
         self.fresh = False  # whether forces, volumes and pressures were evaluated at the present state
+        self.unsure = False  # whether parameters or the state were set: another solver may be better now
+        self.missing = 0  # frames that were launched and not computed, as looks have found
         self.grown = 0  # times that contact buffers were too small
         # launches of others, recorded with the frame: when the forces of a substep are known, and at its end
         self.before_motion: Callable[[], None] | None = None
@@ -175,6 +177,7 @@ class Step:
         for _ in range(GROWTHS):
             status = int(self.scratch.status.numpy()[0])
             if status != OVERFLOW:
+                self.missing += self._launched - int(self.scratch.frames.numpy()[0])
                 self._launched = 0
                 self.scratch.frames.zero_()
                 return status
@@ -213,7 +216,7 @@ class Step:
 
     def changed(self, moved: bool = True) -> None:
         """Parameters, velocities or (`moved`) positions were set: what was measured or listed is out of date."""
-        self.fresh = False
+        self.fresh, self.unsure = False, True
         if self.implicit is not None:
             self.implicit.forget()
         if moved and self.model.may_run_away:
@@ -408,9 +411,9 @@ class Step:
         if self.count and not drifts:
             wp.capture_if(self.scratch.step_changed, on_true=self.shift_velocities)
 
-    def bound(self) -> None:
-        """The longest stable step of each body at the present state."""
-        m, s, k, c = self.model, self.state, self.k_stability, self.scheme
+    def bound(self, scheme: Scheme | None = None) -> None:
+        """The longest stable step of each body at the present state; with another scheme, if one is given."""
+        m, s, k, c = self.model, self.state, self.k_stability, scheme or self.scheme
         self.forces.measure(s.x, s.v)
         if len(m.hinges):
             self.launch(k.bound_hinges, len(m.hinges))
@@ -439,6 +442,22 @@ class Step:
         self.move_walls(0.0)
 
     # for others -----------------------------------------------------------------------------------------------------
+
+    def longest_steps(self, scheme: Scheme) -> FloatArray:
+        """(bodies,) s: the longest stable step of each body with `scheme` at the present state."""
+        if not self.count:
+            return np.zeros(0)
+        with ONE_AT_A_TIME:
+            self.bound(scheme)
+        return np.nan_to_num(np.asarray(self.scratch.step_bound.numpy(), np.float64), nan=0.0)
+
+    def meet_positions(self) -> None:
+        """Velocities of the middle of the last substep become those of the time of the positions."""
+        dt = float(self.state.dt.numpy()[0])
+        if self.scheme.leapfrog and self.count and dt > 0.0:
+            self.scratch.step_change.fill_(-dt)
+            with ONE_AT_A_TIME:
+                self.shift_velocities()
 
     def total_forces(self) -> Any:
         """Device array (vertices * worlds) of the total force on each point at the present state, N."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from turgor.simulation.step.frame import Step
     from turgor.solvers.implicit.contacts import PressedPairs
 
-__all__ = ["BackwardEuler", "ensure_known"]
+__all__ = ["BackwardEuler", "ensure_known", "unknown"]
 
 ENOUGH = 1e-2  # residual that is left, of what weight does in a step
 TOLERANCE = 0.1  # of the linear system in each round
@@ -25,19 +25,21 @@ ROUNDS, ITERATIONS, CUTS = 8, 40, 8  # at most: of Newton's method, of each line
 SLOW, FEW, PATIENCE = 2.0, 10, 30  # a coarse matrix is made anew at so many times the iterations it had; frames
 
 
-def ensure_known(model: Model, settings: RunSettings) -> None:
-    """Say what this solver does not know yet."""
-    unknown = {
+def unknown(model: Model, settings: RunSettings) -> str:
+    """What of a scene and its settings this solver does not know; empty if it knows all."""
+    missing = {
         "glue": model.glue.count > 0,
         "ledger = True": settings.ledger,
         "readings = True": settings.readings,
         f"contact = {settings.contact!r}": settings.contact not in ("features", "none"),
     }
-    for what, there in unknown.items():
-        if there:
-            raise SceneError(
-                f"solver = 'implicit' does not know {what} yet: leave it out, or use solver = 'symplectic'"
-            )
+    return next((what for what, there in missing.items() if there), "")
+
+
+def ensure_known(model: Model, settings: RunSettings) -> None:
+    """Say what this solver does not know yet."""
+    if what := unknown(model, settings):
+        raise SceneError(f"solver = 'implicit' does not know {what} yet: leave it out, or use solver = 'symplectic'")
 
 
 class BackwardEuler:

@@ -29,6 +29,11 @@ DENSITY_MAX = 5.0  # kg/m³: four times air
 SPIN_MAX = 3.0  # rad/s
 FEWEST = 0.6  # of the substeps that "auto" takes: with fewer, bodies that touch blow up, which also takes very long
 PUMP = "pump holds the pressure"
+KINDS = {
+    "symplectic": "exact", "midpoint": "exact", "heun": "exact", "rk4": "exact", "implicit": "fast",
+    "euler": "papers", "rk4-martin": "papers",
+}  # fmt: skip
+SOLVER_LABELS = {name: f"{KINDS[name]}: {name}" if name in KINDS else name for name in ("auto", *KINDS)}
 
 
 @dataclass(frozen=True)
@@ -323,6 +328,16 @@ def setting(key: str) -> tuple[Callable[[World, str], str], Writer]:
         world.change(f"simulation.{key}", value)
 
     return read, write
+
+
+def solver(world: World, name: str) -> str:
+    """As the list has it."""
+    return SOLVER_LABELS[world.scene.simulation.solver]
+
+
+def set_solver(world: World, name: str, value: Any) -> None:
+    """By its name, or as the list has it."""
+    world.change("simulation.solver", str(value).rsplit(": ", 1)[-1])
 
 
 def set_substeps(world: World, name: str, value: Any) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from turgor.scene.settings import CONTACTS, SOLVERS
+from turgor.scene.settings import CONTACTS
 from turgor.viewer.world import parameter_access as live
 from turgor.viewer.world.parameter_access import PUMP, Reader, Span, Writer
 from turgor.viewer.world.world import World
@@ -172,8 +172,10 @@ CHOICES: tuple[Choice, ...] = (
         live.has_entered_pressure, live.pressure_at, live.set_pressure_at,
     ),
     Choice(
-        "solver", "Solver", SOLVERS, "How one step in time is computed.", live.scene, *live.setting("solver"),
-        of_scene=True,
+        "solver", "Solver", tuple(live.SOLVER_LABELS.values()),
+        "exact: short steps follow every vibration; fast: long steps damp what is faster, for stiff skins; "
+        "auto: exact, or fast where that would crawl.",
+        live.scene, live.solver, live.set_solver, of_scene=True,
     ),
     Choice(
         "substeps", "Substeps", SUBSTEPS, "Steps per frame; auto picks what is stable.", live.scene,

@@ -21,6 +21,7 @@ from turgor.scene.data import Body, SoftBody
 from turgor.scene.gas import Gas
 from turgor.scene.rigid import RigidBody
 from turgor.scene.scene import Scene, Thing
+from turgor.simulation.choice import AUTO, needed_substeps
 from turgor.simulation.rebuild import rebuilt
 from turgor.simulation.simulation import Simulation
 from turgor.viewer.world.fillings import Fillings
@@ -387,7 +388,9 @@ class World:
             self._rebuild(self.scene, bodies=False, ledger=wanted)
 
     def needed_substeps(self) -> int:
-        """Substeps per frame that "auto" takes now; the world stays as it is."""
+        """Substeps per frame that the solver takes now, with "auto" the symplectic one; the world stays as it is."""
+        if self.sim.solver == "implicit" and self.sim.settings.solver == AUTO:
+            return needed_substeps(self.sim)
         if self.scene.simulation.substeps == "auto" and self.sim.substeps:
             return self.sim.substeps
         probe = rebuilt(self.sim, self.scene, settings=replace(self.sim.settings.of_scene(), substeps="auto"))

@@ -130,9 +130,11 @@ class SceneTab(Tab):
             f"| real-time factor | {rates.real_time_factor:.2f} |\n"
             f"| frames simulated | {rates.frame_rate:.0f} /s |\n"
             f"| updates streamed | {rates.update_rate:.0f} /s |\n"
+            f"| solver | {sim.solver} |\n"
             f"| substeps per frame | {sim.substeps} |\n"
             f"| energy error (estimated) | {in_words(sim.energy_error, sim.engine.scheme)} |\n"
             f"| soft bodies, rigid bodies | {bodies}, {rigid} |\n"
             f"| vertices | {sim.vertices} |\n"
             f"| contacts | {sim.contacts().count} |\n"
+            + (f"\nSolver {sim.solver}: {sim.choice.reason}.\n" if sim.choice.reason else "")
         )
