@@ -84,7 +84,11 @@ def test_a_ball_that_spins_in_free_flight_spins_on(dim):
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("stiffness", [1e2, 1e4, 1e6, 1e8])
 def test_energy_never_grows(dim, stiffness):
-    """A ball is thrown at the ground, bounces, rolls and comes to rest."""
+    """A ball is thrown at the ground, bounces, rolls and comes to rest.
+
+    Walls and friction cannot raise its energy; that of vibrations in flight swings a little, as it does with any scheme
+    of second order, and falls in the mean.
+    """
     velocity = (1.0, 0.5, -2.0)[3 - dim :]
     sim = simulated(ball(dim, stiffness=stiffness, velocity=velocity), precision="double")
     energies, motion = [sim.energy().total], 0.0
@@ -92,8 +96,8 @@ def test_energy_never_grows(dim, stiffness):
         sim.step()
         energies.append(sim.energy().total)
         motion = max(motion, sim.energy().kinetic)
-    rises = np.diff(energies)
-    assert rises.max() <= 1e-3 * motion  # friction, and spin that is given back, are in no potential
+    above = np.array(energies) - np.minimum.accumulate(energies)  # what it was at its lowest before
+    assert above.max() <= 5e-3 * motion
     assert energies[-1] < energies[0] - 0.1 * motion
 
 
@@ -118,17 +122,18 @@ def test_any_stiffness_and_pressure_at_any_step_stays_finite(dim):
 @pytest.mark.parametrize("stiffness", [1e3, 1e5, 1e7])
 def test_a_ball_at_rest_is_carried_by_the_ground(dim, stiffness):
     sim = simulated(ball(dim, stiffness=stiffness, damping=2.0, friction=0.0, drag=3.0), precision="double")
+    body, implicit, carried = sim["ball"], sim.engine.implicit, []
     for _ in range(240):
         sim.step()
-    body, implicit = sim["ball"], sim.engine.implicit
+        carried.append(implicit.wall_force.numpy()[:, -1].sum())
     assert np.abs(body.velocities).max() < 0.02
-    assert implicit.wall_force.numpy()[:, -1].sum() == pytest.approx(9.81, rel=0.02)
+    assert np.mean(carried[-60:]) == pytest.approx(9.81, rel=0.02)  # it still rings a little
     assert -1e-3 < body.positions[:, -1].min() < 1e-3
     assert body.center[-1] < 0.51
 
 
 def test_as_steps_shorten_it_becomes_what_the_explicit_solver_gives():
-    """A ball that breathes: Backward Euler is of first order, so half the step halves the error."""
+    """A ball that breathes: the solver is of second order, so half the step quarters the error."""
     scene = ball(ground=False, stiffness=50.0, gauge=5.0, ambient=20.0, gravity=(0.0, 0.0, 0.0))
 
     def volumes(solver, substeps):
@@ -138,8 +143,8 @@ def test_as_steps_shorten_it_becomes_what_the_explicit_solver_gives():
     exact = volumes("rk4", 256)
     errors = [np.abs(volumes("implicit", count) - exact).max() for count in (64, 128, 256)]
     assert errors[0] < 0.2 * np.ptp(exact)
-    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.25)
-    assert errors[1] / errors[2] == pytest.approx(2.0, rel=0.25)
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.25)
+    assert errors[1] / errors[2] == pytest.approx(4.0, rel=0.25)
 
 
 @pytest.mark.parametrize(("friction", "slides"), [(0.7, False), (0.3, True)])

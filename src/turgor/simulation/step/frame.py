@@ -218,7 +218,7 @@ class Step:
         """Parameters, velocities or (`moved`) positions were set: what was measured or listed is out of date."""
         self.fresh, self.unsure = False, True
         if self.implicit is not None:
-            self.implicit.forget()
+            self.implicit.forget(moved)
         if moved and self.model.may_run_away:
             self.scratch.volume_before.fill_(np.nan)
             self.scratch.made.zero_()

@@ -11,7 +11,7 @@ from turgor.errors import SceneError
 from turgor.model.model import Model
 from turgor.simulation.settings import RunSettings
 from turgor.simulation.step.linear import LinearSystem
-from turgor.solvers.implicit import newton, potential, rigid_part, search, walls
+from turgor.solvers.implicit import history, limit, newton, potential, rigid_part, search, walls
 
 if TYPE_CHECKING:
     from turgor.simulation.step.frame import Step
@@ -49,16 +49,20 @@ class BackwardEuler:
 
     SAVED: tuple[str, ...] = (
         "wall_force",  # steps begin with the forces of the step before
+        "x_before", "v_before", "wall_before", "moment_before", "dt_before", "near_wall",
         "system.coarse_inverse", "system.turned", "system.all_iterations", "renewal",
     )  # fmt: skip
-    CHANGED: tuple[str, ...] = ("wall_force", "system.turned")
+    CHANGED: tuple[str, ...] = (
+        "wall_force", "system.turned", "x_before", "v_before", "wall_before", "moment_before", "dt_before", "near_wall",
+    )  # fmt: skip
 
     def __init__(self, step: Step) -> None:
         model, n = step.model, step.model.numbers
         self.owner, self.model, self.forces = step, model, step.forces
         self.count, self.bodies, self.worlds = step.count, step.bodies, model.worlds
         self.k_newton, self.k_rigid, self.k_walls = newton.kernels(n), rigid_part.kernels(n), walls.kernels(n)
-        self.k_search, self.k_potential = search.kernels(n), potential.kernels(n)
+        self.k_search, self.k_potential, self.k_history = search.kernels(n), potential.kernels(n), history.kernels(n)
+        self.k_limit = limit.kernels(n)
         device = model.device
 
         def vectors() -> Any:
@@ -78,15 +82,29 @@ class BackwardEuler:
         self.turn_sums = wp.zeros(self.bodies, dtype=self.k_rigid.row, device=device)
         self.turn_centre, self.turn_velocity = (wp.zeros(self.bodies, dtype=n.wide, device=device) for _ in range(2))
         self.turn_spin = wp.zeros(self.bodies, dtype=self.k_rigid.twist, device=device)
-        self.v_before, self.x_before = vectors(), vectors()
+        self.v_round, self.x_round = vectors(), vectors()
+        # BDF2: where its step of Backward Euler begins, and what is left of the step before
+        self.x_from, self.v_from, self.x_before, self.v_before, self.wall_before = (vectors() for _ in range(5))
+        self.dt_before, self.echo = reals(self.bodies), reals(self.bodies)
+        self.paired, self.near_wall, self.limited = (
+            wp.zeros(self.bodies, dtype=wp.int32, device=device) for _ in range(3)
+        )
+        self.any_limited = wp.zeros(1, dtype=wp.int32, device=device)
+        self.chunk_energy = wp.zeros(model.chunks, dtype=wp.vec3d, device=device)
+        self.energy_before, self.energy = (wp.zeros(self.bodies, dtype=wp.vec3d, device=device) for _ in range(2))
+        self.speed_share = reals(self.bodies)
+        self.moment_before, self.moment_from = (
+            wp.zeros(self.bodies, dtype=self.k_rigid.twist, device=device) for _ in range(2)
+        )
         self.body_spin = wp.zeros(self.bodies, dtype=self.k_rigid.twist, device=device)
         self.first_work, self.length, self.change = (reals(self.worlds) for _ in range(3))
-        self.cuts, self.too_far, self.any_active = (wp.zeros(1, dtype=wp.int32, device=device) for _ in range(3))
+        self.too_far, self.any_active = (wp.zeros(1, dtype=wp.int32, device=device) for _ in range(2))
+        self.cuts = wp.zeros(self.worlds, dtype=wp.int32, device=device)
         self.world_bodies = len(model.parts)
-        motion = {name: getattr(self, name) for name in ("body_sums", "body_centre")}
+        motion = {name: getattr(self, name) for name in ("body_sums", "body_centre", "x_from")}
         self.system = LinearSystem(model, step.launch.extended(motion), self.press)
         self.launch = self.system.launch.extended(self)
-        dt = step.frame_time / (step.fixed or 1)
+        dt = 2.0 / 3.0 * step.frame_time / (step.fixed or 1)  # but for the first step
         self.system.step.fill_(dt)
         self.system.inertia.fill_(1.0 / dt)
         # of the coarse matrix: whether it must be made anew, frames since it was made, iterations then
@@ -106,9 +124,11 @@ class BackwardEuler:
             age = 0
         self.renewal[:] = 0, age, usual
 
-    def forget(self) -> None:
-        """Parameters or positions were set: the coarse matrix is that of something else."""
+    def forget(self, moved: bool) -> None:
+        """Parameters or (`moved`) positions were set: the coarse matrix is that of something else."""
         self.renewal[0] = 1
+        if moved:
+            self.dt_before.zero_()
 
     def renew(self) -> None:
         """The coarse matrix at the present state."""
@@ -130,9 +150,11 @@ class BackwardEuler:
 
     def begin(self) -> None:
         """Velocities and movements without forces but weight: contacts are looked for along them."""
-        wp.copy(self.owner.scratch.v_start, self.owner.state.v)
-        self.launch(self.k_potential.set_guess, self.count, number=1)
-        self.launch(self.k_newton.end_step, self.count)
+        state = self.owner.state
+        wp.copy(self.owner.scratch.v_start, state.v)
+        self.launch(self.k_history.set_step, self.bodies)
+        self.launch(self.k_potential.set_guess, self.count, number=1, x_from=state.x, v_from=state.v)
+        self.launch(self.k_history.end_step, self.count, x_from=state.x, wall_force_now=self.wall_force)
 
     def run(self) -> None:
         """From the state at the start to velocities at the end, and the movement they ask for."""
@@ -140,8 +162,10 @@ class BackwardEuler:
         wp.copy(self.owner.state.v, self.owner.scratch.v_start)
         if self.pairs is not None:
             self.pairs.begin()
-        self.launch.blocks(self.k_rigid.sum_motion, self.model.chunks, self.model.block_size)
-        self.launch(self.k_rigid.find_motion, self.bodies)
+        self.any_limited.zero_()
+        self.launch(self.k_limit.look_back, self.bodies)
+        wp.capture_if(self.any_limited, on_true=lambda: self.find_energy(self.owner.state.x, self.energy_before))
+        self.begin_from()
         self.launch(self.k_rigid.turn_axes, self.bodies)
         self.launch(self.k_newton.begin_step, self.worlds)
         system.all_iterations.zero_()
@@ -153,8 +177,29 @@ class BackwardEuler:
         if self.pairs is not None:
             self.pairs.end()
         self.repay()
-        self.launch(self.k_newton.end_step, self.count)
+        self.launch(self.k_history.end_step, self.count)
+        wp.capture_if(self.any_limited, on_true=self.limit)
         wp.copy(self.wall_force, self.wall_force_now)
+
+    def begin_from(self) -> None:
+        """Where the step of Backward Euler begins, and how the bodies move there."""
+        self.launch(self.k_history.find_weights, self.bodies)
+        self.launch(self.k_history.begin_from, self.count)
+        self.sum_motion(self.owner.state.x, self.owner.state.v)
+        self.launch(self.k_history.find_moment, self.bodies)
+        self.find_motion_there()
+        self.launch(self.k_history.find_correction, self.bodies)
+        self.launch(self.k_history.correct, self.count)
+        self.find_motion_there()
+
+    def find_motion_there(self) -> None:
+        """Centre, velocity and spin of each body where the step of Backward Euler begins."""
+        self.sum_motion(self.x_from, self.v_from)
+        self.launch(self.k_rigid.find_motion, self.bodies, x=self.x_from)
+
+    def sum_motion(self, x: Any, v: Any) -> None:
+        """The moments of each chunk of points."""
+        self.launch.blocks(self.k_rigid.sum_motion, self.model.chunks, self.model.block_size, x=x, v=v)
 
     def choose_guess(self) -> None:
         """For each body that with the lowest potential."""
@@ -188,16 +233,10 @@ class BackwardEuler:
 
     def find_turn(self) -> None:
         """How the solution turns each body."""
-        wp.copy(self.v_before, self.owner.state.v)
-        wp.copy(self.x_before, self.system.at_x)
+        wp.copy(self.v_round, self.owner.state.v)
+        wp.copy(self.x_round, self.system.at_x)
         given = {"x": self.system.at_x, "body_sums": self.turn_sums}
-        self.launch.blocks(
-            self.k_rigid.sum_motion,
-            self.model.chunks,
-            self.model.block_size,
-            x=self.system.at_x,
-            v=self.system.solution,
-        )
+        self.sum_motion(self.system.at_x, self.system.solution)
         self.launch(
             self.k_rigid.find_motion, self.bodies, **given,
             body_centre=self.turn_centre, body_velocity=self.turn_velocity, body_spin=self.turn_spin,
@@ -244,5 +283,21 @@ class BackwardEuler:
     def repay(self) -> None:
         """What momentum and angular momentum are owed."""
         self.launch.blocks(self.k_rigid.sum_debt, self.model.chunks, self.model.block_size)
-        self.launch(self.k_rigid.find_debt, self.bodies)
+        self.launch(self.k_rigid.find_debt, self.bodies, steps=limit.STEPS)
         self.launch(self.k_rigid.repay, self.count)
+
+    def limit(self) -> None:
+        """What lies on a wall gains no energy."""
+        self.launch(self.k_newton.find_trial, self.count)
+        self.find_energy(self.system.at_x, self.energy)
+        self.launch(self.k_limit.find_scale, self.bodies)
+        self.launch(self.k_limit.slow_down, self.count)
+
+    def find_energy(self, x: Any, energy: Any) -> None:
+        """Of bodies that have touched a wall lately, at positions x."""
+        scratch = self.owner.scratch
+        self.forces.measure(x, self.owner.state.v)
+        scratch.f.zero_()
+        scratch.area.zero_()
+        self.launch.blocks(self.k_limit.sum_energy, self.model.chunks, self.model.block_size, at_x=x)
+        self.launch(self.k_limit.find_energy, self.bodies, energy=energy)

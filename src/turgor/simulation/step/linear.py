@@ -69,7 +69,7 @@ class LinearSystem:
         self.turned = wp.zeros(bodies, dtype=self.k_system.block, device=device)  # axes of a body since `renew`
         self.gas_stiffness, self.flux = reals(bodies), reals(bodies)
         self.chunk_sums, self.chunk_mixed = reals(model.chunks), reals(model.chunks)
-        self.step, self.inertia = reals(1), reals(1)
+        self.step, self.inertia = reals(bodies), reals(bodies)  # s, 1/s
         self.first_error, self.error, self.alpha, self.beta = (reals(worlds) for _ in range(4))
         self.scale, self.noise = (
             reals(worlds),
@@ -83,7 +83,7 @@ class LinearSystem:
         self.bend: Callable[[], None] = lambda: None
         self.first_power, self.gone = reals(worlds), reals(worlds)
         self.interval = wp.zeros(worlds, dtype=wp.vec4d, device=device)
-        self.trims, self.too_long = ints(1), ints(1)
+        self.trims, self.too_long = ints(worlds), ints(1)
         self.world_chunks = model.int_array(np.arange(worlds + 1) * (model.chunks // worlds))
         pinned = np.zeros(len(model.parts), bool)
         np.logical_or.at(pinned, model.body_host, model.inverse_mass.numpy()[: model.vertices] <= 0.0)
@@ -141,7 +141,7 @@ class LinearSystem:
             array.fill_(np.eye(self.model.numbers.dim))
         self.launch(self.k_coarse.restrict, self.piece_count, fine=self.faces_at)
         matrices, fluxes = self.coarse_matrix.numpy(), self.coarse_right.numpy().reshape(-1, lanes)
-        gas = float(self.step.numpy()[0]) * self.gas_stiffness.numpy().astype(np.float64)
+        gas = self.step.numpy().astype(np.float64) * self.gas_stiffness.numpy().astype(np.float64)
         inverse = np.zeros((int(self.lane_starts[-1]), lanes), self.model.numbers.dtype)
         begin = right = 0
         free, centres = self.free.numpy(), self._piece_centres()

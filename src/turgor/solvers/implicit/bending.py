@@ -82,7 +82,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """sqrt(h kb) g at the corners of each hinge."""
         c = at(wp.tid())
         ids = hinges[c]
-        gradient(ids, at_x, wp.sqrt(step[0] * bending[at(body[at(ids[0])])]), wp.static(corners) * c, hinge_gradient)
+        b = at(body[at(ids[0])])
+        gradient(ids, at_x, wp.sqrt(step[b] * bending[b]), wp.static(corners) * c, hinge_gradient)
 
     @n.kernel(__name__)
     def open_hinges(

@@ -150,9 +150,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         b = at(body[i])
         first = matrix_start[b]
         size = matrix_size[b]
-        k = step[0] * stiffness[b]
+        k = step[b] * stiffness[b]
         unit = wp.identity(n=wp.static(dim), dtype=wp.float64)
-        own = wp.float64((inertia[0] + drag[b] + decay[b]) * mass[i]) * unit
+        own = wp.float64((inertia[b] + drag[b] + decay[b]) * mass[i]) * unit
         for s in range(neighbour_start[i], neighbour_start[i + 1]):
             j = at(neighbours[at(s)])
             d = at_x[j] - at_x[i]

@@ -59,7 +59,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def precondition(
         chunk_body: wp.array(dtype=int),
         chunk_start: wp.array(dtype=int),
-        x: wp.array(dtype=vec),
+        x_from: wp.array(dtype=vec),
         inverse_mass: wp.array(dtype=real),
         body_centre: wp.array(dtype=wide),
         body_motion: wp.array(dtype=motion),
@@ -81,7 +81,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             i = at(q)
             z = yielding[i] * (inverse_diagonal[i] * residual[i] + coarse[i])
             if inverse_mass[i] > real(0.0):
-                z += vec(move_of(body_motion[b], wide(x[i]) - body_centre[b]))
+                z += vec(move_of(body_motion[b], wide(x_from[i]) - body_centre[b]))
             preconditioned[i] = z
             total += wp.dot(residual[i], z)
             mixed += wp.dot(residual_before[i], z)
@@ -200,8 +200,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         w = wp.tid()
         alpha[w] = real(0.0)
         gone[w] = real(0.0)
-        if w == 0:
-            trims[0] = 0
+        trims[w] = 0
         if going[w] != 0:
             total = sum_of(w, world_chunks, chunk_sums) + world_bend[w]
             work = sum_of(w, world_chunks, chunk_mixed)

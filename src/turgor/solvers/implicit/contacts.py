@@ -40,7 +40,8 @@ class PressedPairs:
         self.rigid_trial_spin, self.rigid_free_spin = (launch.zeros(self.rigids, n.spin) for _ in range(2))
         self.rigid_sums = launch.zeros(self.rigids, self.kernels.sums)
         names = ("trial_v", "contact_force", "direction")
-        given = {name: getattr(implicit.system, name) for name in names} | {"hardness": implicit.hardness}
+        given = {name: getattr(implicit.system, name) for name in names}
+        given |= {"hardness": implicit.hardness, "paired": implicit.paired, "body": implicit.model.body}
         self.point_load = implicit.system.load
         self.launch = launch.extended(self, given)
         self.allocate()
@@ -281,11 +282,21 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
     @n.kernel(variant)
     def begin_pairs(
-        constraints: Constraints, pair_force_round: wp.array(dtype=real), dt: wp.array(dtype=real), stride: int
+        constraints: Constraints,
+        body: wp.array(dtype=int),
+        pair_force_round: wp.array(dtype=real),
+        dt: wp.array(dtype=real),
+        paired: wp.array(dtype=int),
+        stride: int,
     ):
-        """Contacts begin with what their candidates had before."""
+        """Contacts begin with what their candidates had before; soft bodies that may touch something are marked."""
         for c in range(wp.tid(), wp.min(constraints.count[0], constraints.pair.shape[0]), stride):
-            pair_force_round[at(c)] = constraints.impulse[at(c)] / dt[0]
+            row = at(c)
+            pair_force_round[row] = constraints.impulse[row] / dt[0]
+            if constraints.rigids[row][0] < 0:
+                paired[body[constraints.first[row][0]]] = 1
+            if constraints.rigids[row][1] < 0:
+                paired[body[constraints.second[row][0]]] = 1
 
     @n.kernel(variant)
     def store_pairs(

@@ -39,7 +39,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         chunk_start: wp.array(dtype=int),
         stiffness: wp.array(dtype=real),
         size: wp.array(dtype=real),
-        dt: wp.array(dtype=real),
+        step: wp.array(dtype=real),
         scale: wp.array(dtype=real),
         noise: wp.array(dtype=real),
         active: wp.array(dtype=int),
@@ -51,28 +51,34 @@ def kernels(n: Numbers) -> SimpleNamespace:
         Positions X are rounded to eps X, and springs answer with k eps X: residuals below that are noise.
         """
         w = wp.tid()
-        h = dt[0]
         total = real(0.0)
         rounding = real(0.0)
         for b in range(w * world_bodies, (w + 1) * world_bodies):
             sums = body_sums[b]
+            h = step[b]
             gain = h * wp.length(body_gravity[b])
             far = wp.static(real(ROUNDING * np.finfo(n.dtype).eps)) * (real(wp.length(body_centre[b])) + size[b])
             points = chunk_start[chunk_first[b + 1]] - chunk_start[chunk_first[b]]
             rounding += real(points) * stiffness[b] * far * far / h
             share = real(SPEED) * h
-            total += real(sums[0]) * gain * gain + share * share * real(sums[16])
-        scale[w] = total / h
+            total += (real(sums[0]) * gain * gain + share * share * real(sums[16])) / h
+        scale[w] = total
         noise[w] = rounding
         active[w] = 1
         rounds[w] = 0
         any_active[0] = 1
 
     @n.kernel(__name__)
-    def find_trial(x: wp.array(dtype=vec), v: wp.array(dtype=vec), dt: wp.array(dtype=real), at_x: wp.array(dtype=vec)):
+    def find_trial(
+        x_from: wp.array(dtype=vec),
+        v: wp.array(dtype=vec),
+        body: wp.array(dtype=int),
+        step: wp.array(dtype=real),
+        at_x: wp.array(dtype=vec),
+    ):
         """Where the velocities lead."""
         i = at(wp.tid())
-        at_x[i] = x[i] + dt[0] * v[i]
+        at_x[i] = x_from[i] + step[at(body[i])] * v[i]
 
     @n.kernel(__name__)
     def find_force(
@@ -103,7 +109,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
     @n.kernel(__name__)
     def find_smooth(
         v: wp.array(dtype=vec),
-        v_start: wp.array(dtype=vec),
+        v_from: wp.array(dtype=vec),
+        body: wp.array(dtype=int),
         mass: wp.array(dtype=real),
         inverse_mass: wp.array(dtype=real),
         force: wp.array(dtype=vec),
@@ -114,7 +121,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         i = at(wp.tid())
         left = vec()
         if inverse_mass[i] > real(0.0):
-            left = force[i] - inertia[0] * mass[i] * (v[i] - v_start[i])
+            left = force[i] - inertia[at(body[i])] * mass[i] * (v[i] - v_from[i])
         smooth[i] = left
 
     @n.kernel(__name__)
@@ -126,11 +133,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         length: wp.array(dtype=real),
         change: wp.array(dtype=real),
         solution: wp.array(dtype=vec),
-        v_before: wp.array(dtype=vec),
-        x_before: wp.array(dtype=vec),  # where v_before leads
+        v_round: wp.array(dtype=vec),
+        x_round: wp.array(dtype=vec),  # where v_round leads
         turn_centre: wp.array(dtype=wide),
         turn_spin: wp.array(dtype=twist),
-        dt: wp.array(dtype=real),
+        step: wp.array(dtype=real),
         v: wp.array(dtype=vec),
     ):
         """Along the solution, or back. What of it turns a free body turns it: a straight line would stretch it."""
@@ -139,10 +146,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         w = world[b]
         if change[w] != real(0.0) and inverse_mass[i] > real(0.0):
             far = length[w] + change[w]
-            there = v_before[i] + far * solution[i]
+            there = v_round[i] + far * solution[i]
             if free[b] != 0:
-                h = wp.float64(dt[0])
-                arm = wide(x_before[i]) - turn_centre[b]
+                h = wp.float64(step[b])
+                arm = wide(x_round[i]) - turn_centre[b]
                 spin = wp.float64(far) * turn_spin[b]
                 there += vec(by_turning(spin, h, arm) / h - swing(spin, arm))
             v[i] = there
@@ -155,19 +162,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if active[w] != 0 and rounds[w] < most:
             any_active[0] = 1
 
-    @n.kernel(__name__)
-    def end_step(
-        v: wp.array(dtype=vec),
-        dt: wp.array(dtype=real),
-        v_free: wp.array(dtype=vec),
-        move: wp.array(dtype=vec),
-    ):
-        """The displacement that is asked for."""
-        i = at(wp.tid())
-        v_free[i] = v[i]
-        move[i] = dt[0] * v[i]
-
     return SimpleNamespace(
         begin_step=begin_step, find_trial=find_trial, find_force=find_force, find_smooth=find_smooth,
-        go=go, end_round=end_round, end_step=end_step,
+        go=go, end_round=end_round,
     )  # fmt: skip

@@ -29,12 +29,29 @@ def kernels(n: Numbers) -> SimpleNamespace:
     real, vec, wide = n.real, n.vec, n.wide
     twist, by_turning = rigid_part.kernels(n).twist, rigid_part.kernels(n).by_turning
 
+    @wp.func
+    def gas_energy(volume: real, rest_volume: real, pressure: real, ambient: real, gamma: real, held: int):
+        """J: its derivative by the volume is minus the gauge pressure; zero of a body without volume."""
+        rest = wp.float64(rest_volume)
+        v = wp.max(wp.float64(volume), wp.float64(VOLUME_FLOOR) * rest)
+        p = wp.float64(pressure)
+        gas = wp.float64(ambient) * v
+        if held != 0:
+            gas -= p * v
+        elif gamma == real(1.0):
+            gas -= p * v * wp.log(v / rest)
+        else:
+            gas += p * v / (wp.float64(gamma) - wp.float64(1.0))
+        if rest <= wp.float64(0.0):
+            gas = wp.float64(0.0)
+        return gas
+
     @n.kernel(__name__)
     def set_guess(
         number: int,  # of all bodies; -1: each body its best
-        x: wp.array(dtype=vec),
+        x_from: wp.array(dtype=vec),
         v: wp.array(dtype=vec),
-        v_start: wp.array(dtype=vec),
+        v_from: wp.array(dtype=vec),
         body: wp.array(dtype=int),
         free: wp.array(dtype=int),  # whether nothing of the body is pinned
         inverse_mass: wp.array(dtype=real),
@@ -43,33 +60,33 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_velocity: wp.array(dtype=wide),
         body_spin: wp.array(dtype=twist),
         body_guess: wp.array(dtype=int),
-        dt: wp.array(dtype=real),
+        step: wp.array(dtype=real),
         at_x: wp.array(dtype=vec),
     ):
         """Velocities, and where they lead."""
         i = at(wp.tid())
         b = at(body[i])
-        start = v_start[i]
+        start = v_from[i]
         if inverse_mass[i] > real(0.0):
             chosen = number
             if number < 0:
                 chosen = body_guess[b]
-            start += dt[0] * body_gravity[b]
+            start += step[b] * body_gravity[b]
             if chosen == 0 and free[b] != 0:
-                h = wp.float64(dt[0])
-                turn = by_turning(body_spin[b], h, wide(x[i]) - body_centre[b]) / h
-                start = vec(body_velocity[b] + turn) + dt[0] * body_gravity[b]
+                h = wp.float64(step[b])
+                turn = by_turning(body_spin[b], h, wide(x_from[i]) - body_centre[b]) / h
+                start = vec(body_velocity[b] + turn) + step[b] * body_gravity[b]
             if chosen == 2:
                 start = vec()
         v[i] = start
-        at_x[i] = x[i] + dt[0] * start
+        at_x[i] = x_from[i] + step[b] * start
 
     @n.kernel(__name__)
     def sum_potential(
         chunk_body: wp.array(dtype=int),
         chunk_start: wp.array(dtype=int),
         v: wp.array(dtype=vec),
-        v_start: wp.array(dtype=vec),
+        v_from: wp.array(dtype=vec),
         at_x: wp.array(dtype=vec),
         mass: wp.array(dtype=real),
         inverse_mass: wp.array(dtype=real),
@@ -81,13 +98,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         hardness: wp.array(dtype=real),
         wall_normal: wp.array(dtype=vec),
         wall_point: wp.array(dtype=vec),
-        dt: wp.array(dtype=real),
+        step: wp.array(dtype=real),
         chunk_potential: wp.array(dtype=wp.float64),
     ):
         """Of a chunk of points; each spring counts half at both ends."""
         chunk, lane = wp.tid()
         b = chunk_body[chunk]
-        h = dt[0]
+        h = step[b]
         total = wp.float64(0.0)
         for q in range(chunk_start[chunk] + lane, chunk_start[chunk + 1], wp.block_dim()):
             i = at(q)
@@ -98,7 +115,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 springs += longer * longer
             value = real(0.25) * stiffness[b] * springs / h
             if inverse_mass[i] > real(0.0):
-                gain = v[i] - v_start[i]
+                gain = v[i] - v_from[i]
                 value += mass[i] * (wp.length_sq(gain) / (real(2.0) * h) - wp.dot(body_gravity[b], v[i]))
                 for w in range(wall_normal.shape[0]):
                     behind = wp.min(wp.dot(here - wall_point[at(w)], wall_normal[at(w)]), real(0.0)) / h
@@ -119,7 +136,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         ambient: wp.array(dtype=real),
         gamma: wp.array(dtype=real),
         held: wp.array(dtype=int),
-        dt: wp.array(dtype=real),
+        step: wp.array(dtype=real),
         body_potential: wp.array(dtype=wp.float64),
         body_guess: wp.array(dtype=int),
     ):
@@ -128,20 +145,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         total = wp.float64(0.0)
         for c in range(chunk_first[b], chunk_first[b + 1]):
             total += chunk_potential[c]
-        rest = wp.float64(rest_volume[b])
-        v = wp.max(wp.float64(volume[b]), wp.float64(VOLUME_FLOOR) * rest)
-        p = wp.float64(pressure[b])
-        gas = wp.float64(ambient[b]) * v
-        if held[b] != 0:
-            gas -= p * v
-        elif gamma[b] == real(1.0):
-            gas -= p * v * wp.log(v / rest)
-        else:
-            gas += p * v / (wp.float64(gamma[b]) - wp.float64(1.0))
-        if rest > wp.float64(0.0):
-            total += gas / wp.float64(dt[0])
+        gas = gas_energy(volume[b], rest_volume[b], pressure[b], ambient[b], gamma[b], held[b])
+        total += gas / wp.float64(step[b])
         if number == 0 or total < body_potential[b]:
             body_potential[b] = total
             body_guess[b] = number
 
-    return SimpleNamespace(set_guess=set_guess, sum_potential=sum_potential, compare=compare)
+    return SimpleNamespace(set_guess=set_guess, sum_potential=sum_potential, compare=compare, gas_energy=gas_energy)

@@ -235,9 +235,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def sum_debt(
         chunk_body: wp.array(dtype=int),
         chunk_start: wp.array(dtype=int),
-        x: wp.array(dtype=vec),
+        x_from: wp.array(dtype=vec),
         v: wp.array(dtype=vec),
-        v_start: wp.array(dtype=vec),
+        v_from: wp.array(dtype=vec),
         force: wp.array(dtype=vec),  # N, without walls and contact: those of springs and gas where the step ends,
         contact_force: wp.array(dtype=vec),  # these, and weight, where it begins
         wall_force_now: wp.array(dtype=vec),
@@ -247,24 +247,24 @@ def kernels(n: Numbers) -> SimpleNamespace:
         drag: wp.array(dtype=real),
         decay: wp.array(dtype=real),
         body_centre: wp.array(dtype=wide),
-        dt: wp.array(dtype=real),
+        step: wp.array(dtype=real),
         moments: wp.array(dtype=row),
     ):
         """What momentum and angular momentum have not got of the impulse of all forces, per chunk."""
         chunk, lane = wp.tid()
         b = chunk_body[chunk]
         centre = body_centre[b]
-        h = wp.float64(dt[0])
+        h = wp.float64(step[b])
         slowing = drag[b] + decay[b]
         sums = row()
         for q in range(chunk_start[chunk] + lane, chunk_start[chunk + 1], wp.block_dim()):
             i = at(q)
-            r = wide(x[i]) - centre
+            r = wide(x_from[i]) - centre
             outside = vec()
             if inverse_mass[i] > real(0.0):
                 outside = mass[i] * (body_gravity[b] - slowing * v[i])
             f = h * wide(force[i] - outside)
-            rest = h * wide(contact_force[i] + outside) - wp.float64(mass[i]) * (wide(v[i]) - wide(v_start[i]))
+            rest = h * wide(contact_force[i] + outside) - wp.float64(mass[i]) * (wide(v[i]) - wide(v_from[i]))
             sums[0] = sums[0] + wp.float64(wp.length(wall_force_now[i]))
             sums = put_vector(sums, 4, f + rest)
             sums = put(sums, 7, moment(r + h * wide(v[i]), f) + moment(r, rest))
@@ -280,6 +280,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         free: wp.array(dtype=int),
         body_velocity: wp.array(dtype=wide),
         body_spin: wp.array(dtype=twist),
+        near_wall: wp.array(dtype=int),  # steps for which a body that has touched a wall is looked at
+        steps: int,
     ):
         """The rigid motion that gives it back."""
         b = wp.tid()
@@ -293,12 +295,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if free[b] == 0 or sums[0] > d0:  # pins and walls take it
             owed = wide()
             turn = twist(d0)
+        near_wall[b] = wp.where(sums[0] > d0, steps, wp.max(near_wall[b] - 1, 0))
         body_velocity[b] = owed
         body_spin[b] = turn
 
     @n.kernel(__name__)
     def repay(
-        x: wp.array(dtype=vec),
+        x_from: wp.array(dtype=vec),
         v: wp.array(dtype=vec),
         body: wp.array(dtype=int),
         body_centre: wp.array(dtype=wide),
@@ -308,10 +311,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """Give it back."""
         i = at(wp.tid())
         b = at(body[i])
-        v[i] = v[i] + vec(body_velocity[b] + swing(body_spin[b], wide(x[i]) - body_centre[b]))
+        v[i] = v[i] + vec(body_velocity[b] + swing(body_spin[b], wide(x_from[i]) - body_centre[b]))
 
     return SimpleNamespace(
         row=row, twist=twist, sum_motion=sum_motion, find_motion=find_motion, turn_axes=turn_axes,
-        by_turning=by_turning, swing=swing, inertia_about=inertia_about, get_vector=get_vector, sum_debt=sum_debt,
+        by_turning=by_turning, swing=swing, inertia_about=inertia_about, get=get, get_vector=get_vector, moment=moment,
+        spin_of=spin_of, sum_debt=sum_debt,
         find_debt=find_debt, repay=repay,
     )  # fmt: skip

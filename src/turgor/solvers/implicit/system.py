@@ -79,7 +79,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         grab_stiffness: wp.array(dtype=real),
         grab_damping: wp.array(dtype=real),
         flux: wp.array(dtype=real),  # sum of face vectors times direction, per body
-        step: wp.array(dtype=real),  # s: h
+        step: wp.array(dtype=real),  # s: h of each body
         inertia: wp.array(dtype=real),  # 1/s: c
         product: wp.array(dtype=vec),
         chunk_sums: wp.array(dtype=real),
@@ -87,8 +87,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """A times a direction, and per chunk of points their inner product, that of the load included."""
         chunk, lane = wp.tid()
         b = chunk_body[chunk]
-        gas = step[0] * gas_stiffness[b] * flux[b]
-        shift = inertia[0] + drag[b] + decay[b]
+        gas = step[b] * gas_stiffness[b] * flux[b]
+        shift = inertia[b] + drag[b] + decay[b]
         total = real(0.0)
         for q in range(chunk_start[chunk] + lane, chunk_start[chunk + 1], wp.block_dim()):
             i = at(q)
@@ -105,7 +105,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         c = at(point_corners[at(s)])
                         out += hinge_opening[c / wp.static(dim + 1)] * hinge_gradient[c]
                 if grab_vertex[b] == i:
-                    out += (step[0] * grab_stiffness[b] + grab_damping[b]) * p
+                    out += (step[b] * grab_stiffness[b] + grab_damping[b]) * p
                 total += wp.dot(p, out + load[i] * p)
             product[i] = out
         summed = wp.tile_sum(wp.tile(total))
@@ -146,12 +146,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         inverse = block()
         own = block()
         if inverse_mass[i] > real(0.0):
-            h = step[0]
+            h = step[b]
             k = h * stiffness[b]
             here = at_x[i]
             face = faces_at[i]
             unit = wp.identity(n=wp.static(dim), dtype=real)
-            own += (inertia[0] + drag[b] + decay[b]) * mass[i] * unit + h * gas_stiffness[b] * wp.outer(face, face)
+            own += (inertia[b] + drag[b] + decay[b]) * mass[i] * unit + h * gas_stiffness[b] * wp.outer(face, face)
             for s in range(neighbour_start[i], neighbour_start[i + 1]):
                 d = at_x[at(neighbours[at(s)])] - here
                 l2 = wp.dot(d, d)

@@ -63,13 +63,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         i = at(wp.tid())
         b = at(body[i])
         count = real(neighbour_start[i + 1] - neighbour_start[i])
-        springs = count * (step[0] * stiffness[b] + damping[b]) / real(dim)
-        own = (inertia[0] + drag[b]) * mass[i] + springs
-        hardness[i] = real(HARDNESS) * wp.min(own, inertia[0] * real(body_sums[b][0]))
+        springs = count * (step[b] * stiffness[b] + damping[b]) / real(dim)
+        own = (inertia[b] + drag[b]) * mass[i] + springs
+        hardness[i] = real(HARDNESS) * wp.min(own, inertia[b] * real(body_sums[b][0]))
 
     @n.kernel(__name__)
     def press_walls(
-        x: wp.array(dtype=vec),
+        x_from: wp.array(dtype=vec),
         trial_v: wp.array(dtype=vec),
         v_start: wp.array(dtype=vec),
         body: wp.array(dtype=int),
@@ -83,7 +83,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         wall_spin: wp.array(dtype=spin_type),
         wall_friction: wp.array(dtype=real),
         wall_restitution: wp.array(dtype=real),
-        dt: wp.array(dtype=real),
+        step: wp.array(dtype=real),
         size: wp.array(dtype=real),
         hardness: wp.array(dtype=real),
         wall_force: wp.array(dtype=vec),  # of the step before
@@ -99,7 +99,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if inverse_mass[i] > real(0.0):
             b = at(body[i])
             v = trial_v[i]
-            h = dt[0]
+            h = step[b]
             r = hardness[i]
             old = wall_force[i]
             known = wall_force_round[i]
@@ -107,10 +107,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
             for k in range(wall_normal.shape[0]):
                 w = at(k)
                 normal = wall_normal[w]
-                off = wp.dot(x[i] + h * v - wall_point[w], normal)
-                behind = -wp.dot(x[i] - wall_point[w], normal) - real(DEEP) * size[b]
+                off = wp.dot(x_from[i] + h * v - wall_point[w], normal)
+                behind = -wp.dot(x_from[i] - wall_point[w], normal) - real(DEEP) * size[b]
                 off += real(1.0 - REMOVAL) * wp.max(behind, real(0.0))
-                surface = wall_velocity[w] + swing(wall_spin[w], x[i] + h * v - wall_centre[w])
+                surface = wall_velocity[w] + swing(wall_spin[w], x_from[i] + h * v - wall_centre[w])
                 s = off / h
                 fall = wp.dot(v_start[i] - surface, normal)
                 bounce = shared_restitution(restitution[b], wall_restitution[w])

@@ -80,7 +80,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def sum_whole(
         chunk_body: wp.array(dtype=int),
         chunk_start: wp.array(dtype=int),
-        x: wp.array(dtype=vec),
+        x_from: wp.array(dtype=vec),
         body_centre: wp.array(dtype=wide),
         residual: wp.array(dtype=vec),
         load: wp.array(dtype=block),
@@ -92,7 +92,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         sums = sums_type()
         for q in range(chunk_start[chunk] + lane, chunk_start[chunk + 1], wp.block_dim()):
             i = at(q)
-            r = wide(x[i]) - centre
+            r = wide(x_from[i]) - centre
             g = wide(residual[i])
             hard = load[i]
             loaded = wp.trace(hard) > real(0.0)
@@ -142,7 +142,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     matrix[k, l] = sums[place]
                     matrix[l, k] = sums[place]
                     place += 1
-            moving = wp.float64(inertia[0])
+            moving = wp.float64(inertia[b])
             for k in range(dim):
                 matrix[k, k] = matrix[k, k] + moving * body_sums[b][0]
             matrix = inertia_of(matrix, body_sums[b], moving)
