@@ -61,10 +61,11 @@ SCHEMES: dict[str, Scheme] = {
     ),
 }
 
-# Backward Euler: |1/(1 - iz)|² = 1 - z² + ...; stable for any step
+# BDF2: its principal root has |.|² = 1 - z⁴/2 + ...; stable for any step
 IMPLICIT = Scheme(
-    (1.0,), velocity_first=True, imaginary=math.inf, real=math.inf, error_power=1, error_divisor=-1.0, implicit=True
-)
+    (1.0,), velocity_first=True, order=2, imaginary=math.inf, real=math.inf, error_power=3, error_divisor=-2.0,
+    implicit=True,
+)  # fmt: skip
 
 
 def scheme_of(solver: str) -> Scheme:

@@ -47,7 +47,6 @@ FloatArray = npt.NDArray[np.float64]
 ONE_AT_A_TIME = threading.RLock()
 LOOK = 16  # substeps between two looks at a lone body's shape, where their number is fixed
 ESTIMATE_EVERY = 16  # frames between estimates of the error, where nothing depends on it
-IMPLICIT_SUBSTEPS = 4  # of a frame, where any number is stable: free flight and contact stay accurate
 GROWTHS = 32  # times that contact buffers may grow in one frame
 
 log = logging.getLogger("turgor")
@@ -73,8 +72,6 @@ class Step:
     ) -> None:
         self.model, self.state, self.scheme = model, state, scheme
         self.scratch = scratch = Scratch(model, state, len(scheme.weights), ledger)
-        if scheme.implicit and substeps is None:
-            substeps = IMPLICIT_SUBSTEPS
         self.frame_time, self.fixed, self.max_substeps = 1.0 / fps, substeps, max_substeps
         self.accuracy = accuracy  # inf: stability alone
         self.estimate_every = ESTIMATE_EVERY if math.isinf(accuracy) else 1
@@ -397,6 +394,9 @@ class Step:
 
     def plan(self) -> None:
         """The length of the next substeps: fixed, or from the stability bound at the present state."""
+        if self.implicit is not None and self.fixed is None:
+            self.implicit.plan()
+            return
         if self.fixed is not None:
             block = LOOK if self.alone else self.fixed  # a body that could fold is looked at now and then
             self.launch(self.k_plan.plan_fixed, 1, frame_time=self.frame_time, count=self.fixed, block=block)

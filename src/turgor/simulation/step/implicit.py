@@ -11,7 +11,7 @@ from turgor.errors import SceneError
 from turgor.model.model import Model
 from turgor.simulation.settings import RunSettings
 from turgor.simulation.step.linear import LinearSystem
-from turgor.solvers.implicit import history, limit, newton, potential, rigid_part, search, walls
+from turgor.solvers.implicit import history, limit, newton, pace, potential, rigid_part, search, walls
 
 if TYPE_CHECKING:
     from turgor.simulation.step.frame import Step
@@ -47,14 +47,12 @@ class BackwardEuler:
 
     pairs: PressedPairs | None = None  # contacts between bodies
 
-    SAVED: tuple[str, ...] = (
-        "wall_force",  # steps begin with the forces of the step before
-        "x_before", "v_before", "wall_before", "moment_before", "dt_before", "near_wall",
-        "system.coarse_inverse", "system.turned", "system.all_iterations", "renewal",
-    )  # fmt: skip
+    # what a step has from those before
     CHANGED: tuple[str, ...] = (
-        "wall_force", "system.turned", "x_before", "v_before", "wall_before", "moment_before", "dt_before", "near_wall",
+        "wall_force", "wall_before", "x_before", "v_before", "moment_before", "dt_before", "near_wall", "wall_pressing",
+        "steps_planned", "system.turned",
     )  # fmt: skip
+    SAVED: tuple[str, ...] = (*CHANGED, "system.coarse_inverse", "system.all_iterations", "renewal")
 
     def __init__(self, step: Step) -> None:
         model, n = step.model, step.model.numbers
@@ -62,7 +60,7 @@ class BackwardEuler:
         self.count, self.bodies, self.worlds = step.count, step.bodies, model.worlds
         self.k_newton, self.k_rigid, self.k_walls = newton.kernels(n), rigid_part.kernels(n), walls.kernels(n)
         self.k_search, self.k_potential, self.k_history = search.kernels(n), potential.kernels(n), history.kernels(n)
-        self.k_limit = limit.kernels(n)
+        self.k_limit, self.k_pace = limit.kernels(n), pace.kernels(n)
         device = model.device
 
         def vectors() -> Any:
@@ -92,7 +90,11 @@ class BackwardEuler:
         self.any_limited = wp.zeros(1, dtype=wp.int32, device=device)
         self.chunk_energy = wp.zeros(model.chunks, dtype=wp.vec3d, device=device)
         self.energy_before, self.energy = (wp.zeros(self.bodies, dtype=wp.vec3d, device=device) for _ in range(2))
-        self.speed_share = reals(self.bodies)
+        self.speed_share, self.wall_pressing = reals(self.bodies), reals(self.bodies)
+        masses = np.where(model.inverse_mass.numpy() > 0.0, model.mass.numpy(), 0.0)
+        self.body_mass = model.real_array(np.bincount(model.body.numpy(), masses, self.bodies))
+        self.hits = wp.zeros(self.bodies, dtype=wp.int32, device=device)
+        self.steps_planned = wp.zeros(1, dtype=wp.int32, device=device)
         self.moment_before, self.moment_from = (
             wp.zeros(self.bodies, dtype=self.k_rigid.twist, device=device) for _ in range(2)
         )
@@ -104,7 +106,7 @@ class BackwardEuler:
         motion = {name: getattr(self, name) for name in ("body_sums", "body_centre", "x_from")}
         self.system = LinearSystem(model, step.launch.extended(motion), self.press)
         self.launch = self.system.launch.extended(self)
-        dt = 2.0 / 3.0 * step.frame_time / (step.fixed or 1)  # but for the first step
+        dt = 2.0 / 3.0 * step.frame_time / (step.fixed or pace.FEWEST)  # but for the first step
         self.system.step.fill_(dt)
         self.system.inertia.fill_(1.0 / dt)
         # of the coarse matrix: whether it must be made anew, frames since it was made, iterations then
@@ -147,6 +149,14 @@ class BackwardEuler:
         self.forces.measure(self.owner.state.x, self.owner.state.v)
         scratch.f.zero_()
         scratch.area.zero_()
+
+    def plan(self) -> None:
+        """The steps of a frame."""
+        frame_time = self.owner.frame_time
+        self.hits.zero_()
+        self.launch(self.k_pace.look_ahead, self.count, frame_time=frame_time)
+        self.launch(self.k_pace.choose, 1, frame_time=frame_time)
+        self.launch(self.k_pace.plan_steps, 1, frame_time=frame_time)
 
     def begin(self) -> None:
         """Velocities and movements without forces but weight: contacts are looked for along them."""

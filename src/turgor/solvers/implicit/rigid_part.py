@@ -281,6 +281,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_velocity: wp.array(dtype=wide),
         body_spin: wp.array(dtype=twist),
         near_wall: wp.array(dtype=int),  # steps for which a body that has touched a wall is looked at
+        wall_pressing: wp.array(dtype=real),  # N
         steps: int,
     ):
         """The rigid motion that gives it back."""
@@ -295,6 +296,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if free[b] == 0 or sums[0] > d0:  # pins and walls take it
             owed = wide()
             turn = twist(d0)
+        wall_pressing[b] = real(sums[0])
         near_wall[b] = wp.where(sums[0] > d0, steps, wp.max(near_wall[b] - 1, 0))
         body_velocity[b] = owed
         body_spin[b] = turn
