@@ -12,7 +12,7 @@ from turgor.scene import Gas, Scene, Springs
 from turgor.simulation.simulation import Simulation
 from turgor.simulation.statics import equilibrium
 
-__all__ = ["frame_times", "large", "pressed_ball", "solvers", "thrown_ball"]
+__all__ = ["case_title", "frame_times", "large", "pressed_ball", "solvers", "thrown_ball"]
 
 FPS = 60.0  # 1/s
 RADIUS, GAP = 0.5, 0.5  # m; the gap is what the ball falls through
@@ -47,7 +47,7 @@ def solvers(sizes: tuple[int, ...] = (2, 3, 4, 5), budget: float = BUDGET) -> di
         for dropped in (False, True):
             for name, stiffness in STIFFNESSES.items():
                 rows = work_precision(subdivisions, stiffness, dropped=dropped)
-                title = f"{_vertices(subdivisions)} vertices, {'dropped' if dropped else 'flying'}, {name}"
+                title = case_title(10 * int(4**subdivisions) + 2, name, dropped=dropped)
                 precise[title] = {"rows": rows, "equal_error": equal_error(rows)}
     results["work_precision"] = precise
     results["thrown"] = [
@@ -55,6 +55,11 @@ def solvers(sizes: tuple[int, ...] = (2, 3, 4, 5), budget: float = BUDGET) -> di
     ]
     results["equilibrium"] = pressed_ball(sizes[-1], ground=False)
     return results
+
+
+def case_title(vertices: int, skin: str, *, dropped: bool) -> str:
+    """Name of a case of work and precision."""
+    return f"{vertices} vertices, {'dropped' if dropped else 'flying'}, {skin}"
 
 
 def large() -> dict[str, Any]:
@@ -122,7 +127,3 @@ def pressed_ball(subdivisions: int, *, ground: bool) -> dict[str, Any]:
         "vertices": sim.vertices, "ground": ground, "seconds": seconds, "gauge_pressure": float(ball.gauge_pressure),
         "volume_over_rest": float(ball.volume) / float(ball.rest_volume),
     }  # fmt: skip
-
-
-def _vertices(subdivisions: int) -> int:
-    return 10 * int(4**subdivisions) + 2
