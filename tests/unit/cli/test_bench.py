@@ -6,10 +6,11 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from turgor import bench
-from turgor.bench import bounding, growth
+from turgor.bench import bounding, growth, solvers, work_precision
 from turgor.bench.measure import ball_scene, million_vertex_substeps
 from turgor.errors import SceneError
 from turgor.simulation.simulation import Simulation
@@ -80,3 +81,62 @@ def test_points_against_bounding_objects():
     assert 0.0 < row["inside_ellipsoid"] < row["inside_box"] < 1.0
     assert row["alone_ns"] > 0.0
     assert row["boxed_ns"] > 0.0
+
+
+@pytest.mark.req("X2")
+def test_work_and_precision_of_the_solvers():
+    """Twice the substeps halve the error of solvers of first order; those of Runge-Kutta 4 are the most precise."""
+    rows = work_precision.work_precision(1, 1e4, dropped=False, frames=8)
+    errors = {solver: [row["error"] for row in rows if row["solver"] == solver] for solver in work_precision.SOLVERS}
+    assert errors["symplectic"][1] / errors["symplectic"][2] == pytest.approx(2.0, rel=0.2)
+    assert max(errors["rk4"]) < 0.1 * min(errors["symplectic"])
+    assert errors["implicit"] == sorted(errors["implicit"], reverse=True)
+    assert all(row["ms"] > 0.0 for row in rows)
+    assert [row["substeps"] for row in rows if row["solver"] == "implicit"] == list(work_precision.IMPLICIT)
+
+
+@pytest.mark.req("X2")
+def test_the_error_is_that_of_what_is_seen():
+    """A shift counts in full; a vibration that is as long as the mean counts nothing."""
+    still, moved = np.zeros((18, 7)), np.zeros((18, 7))
+    moved[:, :3] = (0.03, 0.0, 0.04)
+    assert work_precision.motion_error(moved, still) == pytest.approx(0.05 / work_precision.RADIUS)
+    shaking = np.zeros((18, 7))
+    shaking[:, 6] = np.tile([0.1, 0.0, -0.1], 6)
+    assert work_precision.motion_error(shaking, still, window=3) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.req("X2")
+def test_solvers_are_compared_at_equal_error():
+    rows = [
+        {"solver": "symplectic", "substeps": 10, "ms": 4.0, "error": 5e-3},
+        {"solver": "symplectic", "substeps": 20, "ms": 8.0, "error": 5e-4},
+        {"solver": "implicit", "substeps": 1, "ms": 1.0, "error": 5e-2},
+        {"solver": "implicit", "substeps": 4, "ms": 2.0, "error": 5e-3},
+    ]
+    tenth, hundredth, thousandth = work_precision.equal_error(rows)
+    assert tenth == {"error": 0.1, "symplectic_ms": 4.0, "rk4_ms": None, "implicit_ms": 1.0, "ratio": 4.0}
+    assert hundredth == {"error": 0.01, "symplectic_ms": 4.0, "rk4_ms": None, "implicit_ms": 2.0, "ratio": 2.0}
+    assert thousandth == {"error": 0.001, "symplectic_ms": 8.0, "rk4_ms": None, "implicit_ms": None, "ratio": None}
+
+
+@pytest.mark.req("X2")
+def test_frames_of_a_thrown_ball_by_both_solvers():
+    """In flight and on the ground; where a symplectic frame is cut into parts, its substeps are still a frame's."""
+    row = solvers.frame_times(1, 1e7, budget=0.05)
+    assert row["vertices"] == 42
+    assert row["ground_frames"] >= solvers.LEAST
+    assert row["flight_ratio"] == pytest.approx(row["symplectic_flight_ms"] / row["implicit_flight_ms"])
+    assert row["ground_ratio"] == pytest.approx(row["symplectic_ground_ms"] / row["implicit_ground_ms"])
+    planned = Simulation(solvers.thrown_ball(1, 1e7), solver="symplectic", max_substeps=10**7)
+    planned.step()
+    assert row["flight_substeps"] == pytest.approx(planned.substeps, rel=0.2)
+
+
+@pytest.mark.req("X2")
+def test_the_ball_whose_equilibrium_is_timed_is_in_balance():
+    """Boyle: what is left of the 500 Pa that were entered is that of the volume it has swollen to."""
+    found = solvers.pressed_ball(2, ground=False)
+    assert found["seconds"] > 0.0
+    assert 0.0 < found["gauge_pressure"] < 250.0
+    assert (found["gauge_pressure"] + 101_325.0) * found["volume_over_rest"] == pytest.approx(101_825.0, rel=1e-5)

@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from turgor.papers.matyka2003 import bounding, hand, items, scenes, stability, ways
+from turgor.errors import UnstableError
+from turgor.papers.matyka2003 import any_stiffness, bounding, hand, items, scenes, stability, ways
 from turgor.papers.matyka2003 import volumes as volumes_2003
 from turgor.papers.report.blocks import Compared, Table
+from turgor.simulation.simulation import Simulation
 
 
 def test_keys_are_unique():
@@ -208,3 +210,64 @@ def test_bounding_objects_fit_balls_and_boxes_but_not_cones():
     assert bounding.fit("cone", "ellipsoid").volume == pytest.approx(np.pi / 6 * 2**1.5 / cone.volume, rel=1e-6)
     assert bounding.fit("cone", "ellipsoid").gap > 0.2
     assert bounding.fit("ball", "ellipsoid").widest < 0.02
+
+
+# --- beside section 3.3: any stiffness and pressure
+
+
+@pytest.mark.req("X2")
+@pytest.mark.parametrize("dim", [2, 3])
+def test_the_map_of_any_stiffness_shows_what_single_runs_do(dim):
+    """One simulation runs all settings; each of them ends as it does in a simulation of its own."""
+    step, stiffness, gauge = 1 / 60, np.array([1e0, 1e4, 1e8]), np.array([1e1, 1e5])
+    for solver in ("implicit", "symplectic"):
+        found = any_stiffness.finite_map(solver, dim, step, stiffness, gauge)
+        for a, j, i in np.ndindex(found.finite.shape):
+            ambient = any_stiffness.AMBIENTS[a]
+            scene = any_stiffness.settings_scene(dim, stiffness[i], gauge[j], ambient)
+            sim = Simulation(scene, solver=solver, substeps=1, fps=1 / step, contact="none", precision="double")
+            try:
+                for _ in range(any_stiffness.FRAMES):
+                    sim.step()
+                alone = sim.finite
+            except UnstableError:
+                alone = False
+            assert found.finite[a, j, i] == alone, (solver, stiffness[i], gauge[j], ambient)
+
+
+@pytest.mark.req("X2")
+@pytest.mark.parametrize("dim", [2, 3])
+def test_backward_euler_stands_any_stiffness(dim):
+    """Pressures up to a bar, 12 orders of stiffness, the longest step: finite, and no energy is gained.
+
+    The symplectic method fails where the step is longer than 2/ω: with air outside (its gas is stiff) everywhere here,
+    without it where springs are stiff.
+    """
+    stiffness, gauge = 10.0 ** np.arange(-2, 11, 3), 10.0 ** np.arange(-1, 6, 2)
+    implicit = any_stiffness.finite_map("implicit", dim, 1 / 30, stiffness, gauge)
+    assert implicit.finite.all()
+    assert not implicit.grows.any()
+    explicit = any_stiffness.finite_map("symplectic", dim, 1 / 30, stiffness, gauge)
+    bare, air = explicit.finite
+    assert not air.any()
+    assert bare[:, stiffness < 1.0].all()
+    assert not bare[:, stiffness > 1e3].any()
+
+
+@pytest.mark.req("X2")
+def test_failed_settings_are_shown_as_failed():
+    """One column for each kind of cell, and each has its own colour."""
+    finite = np.array([[[True, True, False, False, True]], [[True, False, True, False, True]]])
+    grows = np.zeros_like(finite)
+    grows[1, 0, 4] = True
+    found = any_stiffness.FiniteMap(10.0 ** np.arange(5), np.array([1e7]), finite, grows)
+    colors = any_stiffness.cell_colors(found)[0]
+    assert [any_stiffness.LEGEND[color] for color in colors] == [
+        "finite", "fails in air", "fails in empty space", "fails", "finite, gains energy"
+    ]  # fmt: skip
+    blank = {(solver, dim, step): found for solver in any_stiffness.SOLVERS for dim in (2, 3)
+             for step in any_stiffness.STEPS}  # fmt: skip
+    words = any_stiffness.summary(blank)
+    assert "Backward Euler: 36 of 60 runs stay finite (60.0%)" in words
+    assert "Backward Euler fails at 100 N/m with 1e+07 N/m in empty space (2D, 1/30 s);" in words
+    assert "gains energy, at 10000 N/m with 1e+07 N/m in air (2D, 1/30 s);" in words

@@ -6,6 +6,7 @@ import io
 import itertools
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from turgor import shapes
 from turgor.papers.catalogue import chosen_items
 from turgor.papers.drawing.diagram import Box, Diagram
 from turgor.papers.drawing.line_drawing import Drawing, Shading, view_axes
+from turgor.papers.drawing.plot import Curve, chart, panels
 from turgor.papers.gallery_scenes import drop_2d
 from turgor.papers.matyka2003 import scenes
 from turgor.papers.matyka2004 import items as items_2004
@@ -64,6 +66,35 @@ def test_a_lit_surface_is_darker_where_it_turns_away() -> None:
     assert tones[0] == tones[1] < tones[2] < tones[3]
     assert shading.fill(False, 1.0) is None
     assert Shading("#c8c8c8").fill(True, 0.0) == "#c8c8c8"
+
+
+# --- charts side by side
+
+
+@pytest.mark.req("X2")
+def test_panels_are_one_file_on_white_with_the_same_axes() -> None:
+    """Each chart keeps its size and its place; what one of them spans, all of them do."""
+    span = (1e-3, 10.0)
+    curves = ([Curve("a", [1.0, 2.0], [0.1, 1.0])], [Curve("b", [1.0, 2.0], [1e-3, 10.0], marks=True)])
+    charts = [
+        chart(lines, "ms", "error", log_y=True, y_range=span, width=300, height=200, title=f"<{number}>")
+        for number, lines in enumerate((*curves, curves[0]))
+    ]
+    root = ElementTree.fromstring(panels(charts, 2, (300, 200), "work & precision"))
+    name = "{http://www.w3.org/2000/svg}"
+    assert root.tag == f"{name}svg"
+    assert root.get("viewBox") == "0 0 600 400"
+    ground, *shown = root
+    assert (ground.tag, ground.get("fill"), ground.get("width"), ground.get("height")) == (
+        f"{name}rect", "#ffffff", "600", "400"
+    )  # fmt: skip
+    assert [(part.get("x"), part.get("y"), part.get("height")) for part in shown] == [
+        ("0", "0", "200"), ("300", "0", "200"), ("0", "200", "200")
+    ]  # fmt: skip
+    texts = [[text.text for text in part.iter(f"{name}text")] for part in shown]
+    assert [words[0] for words in texts] == ["<0>", "<1>", "<2>"]
+    assert all({"0.001", "10"} <= set(words) for words in texts)
+    assert "0.001" not in chart(curves[0], "ms", "error", log_y=True)
 
 
 # --- figures 2 to 4 of 2003

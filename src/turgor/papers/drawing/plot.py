@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from turgor.record import svg
 
-__all__ = ["Curve", "cell_map", "chart"]
+__all__ = ["Curve", "cell_map", "chart", "panels"]
 
 COLORS = ("#2f5fb3", "#c92f36", "#2f8f5b", "#e08a1e", "#7a52a8", "#2fa3b0", "#8a6d3b", "#555d68")
 LEFT, RIGHT, TOP, BOTTOM = 66, 14, 14, 46
@@ -34,9 +34,12 @@ class Curve:
 
 def chart(
     curves: Sequence[Curve], x_label: str, y_label: str, *, log_x: bool = False, log_y: bool = False,
-    width: int = 560, height: int = 340,
+    width: int = 560, height: int = 340, title: str = "", x_range: Values = (), y_range: Values = (),
 ) -> str:  # fmt: skip
-    """Curves in one frame, a legend above; what is not finite (or not positive on a logarithmic axis) is left out."""
+    """Curves in one frame, a legend above; what is not finite (or not positive on a logarithmic axis) is left out.
+
+    x_range, y_range: values that the axes hold beside those of the curves, so that several charts can have the same.
+    """
     points = [
         [(float(x), float(y)) for x, y in zip(curve.x, curve.y, strict=True) if _fits(x, log_x) and _fits(y, log_y)]
         for curve in curves
@@ -44,17 +47,32 @@ def chart(
     everything = [point for part in points for point in part] or [(1.0, 1.0), (2.0, 2.0)]
     colors = [COLORS[number % len(COLORS)] for number in range(len(curves))]
     samples = [(_sample(curve, color), curve.label) for curve, color in zip(curves, colors, strict=True)]
-    legend, top = _legend(samples, TOP, width)
-    horizontal = _Axis([x for x, _ in everything], log_x, LEFT, width - RIGHT)
-    vertical = _Axis([y for _, y in everything], log_y, height - BOTTOM, top)
-    parts = [_frame(horizontal, vertical, x_label, y_label)]
+    legend, top = _legend(samples, TOP + (LINE if title else 0), width)
+    horizontal = _Axis([*(x for x, _ in everything), *x_range], log_x, LEFT, width - RIGHT)
+    vertical = _Axis([*(y for _, y in everything), *y_range], log_y, height - BOTTOM, top)
+    parts = [svg.text(title, LEFT, TOP + 4, font_weight="bold")] if title else []
+    parts.append(_frame(horizontal, vertical, x_label, y_label))
     for curve, color, part in zip(curves, colors, points, strict=True):
         places = [(horizontal.place(x), vertical.place(y)) for x, y in part]
         if curve.line and len(places) > 1:
             parts.append(_line(places, color, curve.dashed))
         if curve.marks or not curve.line or len(places) == 1:
             parts += [_mark(x, y, color) for x, y in places]
-    return _picture([*parts, legend], f"{y_label} against {x_label}", width, height)
+    name = f"{title + ': ' if title else ''}{y_label} against {x_label}"
+    return _picture([*parts, legend], name, width, height)
+
+
+def panels(pictures: Sequence[str], columns: int, size: tuple[int, int], name: str) -> str:
+    """Pictures of one size in rows, as a file of its own: on white, so that it can be read on a dark page too."""
+    width, height = size
+    rows = -(-len(pictures) // columns)
+    whole = columns * width, rows * height
+    parts = [svg.rect(0, 0, *whole, fill="#ffffff")]
+    for number, picture in enumerate(pictures):
+        row, column = divmod(number, columns)
+        place = f'x="{column * width}" y="{row * height}" height="{height}"'
+        parts.append(picture.replace("<svg", f"<svg {place}", 1))
+    return svg.document(parts, whole, xmlns="http://www.w3.org/2000/svg", width=whole[0], role="img", aria_label=name)
 
 
 def cell_map(

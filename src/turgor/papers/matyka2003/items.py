@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from turgor.bench import growth
 from turgor.papers.drawing.plot import Curve, chart
-from turgor.papers.matyka2003 import bounding, hand, scenes, stability, volumes
+from turgor.papers.matyka2003 import any_stiffness, bounding, hand, scenes, stability, volumes
 from turgor.papers.report.blocks import Block, Compared, Svg, Table, Text
 from turgor.papers.report.item import Item
 from turgor.simulation.simulation import Simulation
@@ -183,6 +183,11 @@ ITEMS: tuple[Item, ...] = (
         "2003-section-3-3", "2003", "Section 3.3", "Which steps the integrators stand",
         "turgor run drop --solver midpoint --substeps auto -o midpoint.mp4",
         stability.blocks, ("C3",),
+    ),
+    Item(
+        "2003-section-3-3-implicit", "2003", "Section 3.3, and beyond", "Any stiffness and pressure by Backward Euler",
+        "turgor run drop --solver implicit --set ball.springs.stiffness=1e6 -o implicit.mp4",
+        any_stiffness.blocks, ("X2",),
     ),
     Item(
         "2003-section-3-5", "2003", "Section 3.5 and footnote 4", "Collision by bounding objects: what they fit",
