@@ -93,6 +93,7 @@ class BackwardEuler:
         self.speed_share, self.wall_pressing = reals(self.bodies), reals(self.bodies)
         masses = np.where(model.inverse_mass.numpy() > 0.0, model.mass.numpy(), 0.0)
         self.body_mass = model.real_array(np.bincount(model.body.numpy(), masses, self.bodies))
+        self.volume_round = reals(self.bodies)
         self.hits = wp.zeros(self.bodies, dtype=wp.int32, device=device)
         self.steps_planned = wp.zeros(1, dtype=wp.int32, device=device)
         self.moment_before, self.moment_from = (
@@ -231,6 +232,7 @@ class BackwardEuler:
         system.solve(TOLERANCE, ENOUGH, ITERATIONS)
         self.sum_work(system.first_residual)
         self.launch(self.k_search.begin_search, self.worlds)
+        wp.copy(self.volume_round, self.owner.scratch.volume)
         self.find_turn()
         self.go()
         wp.capture_while(self.too_far, self.go)
@@ -257,6 +259,7 @@ class BackwardEuler:
         self.launch(self.k_newton.go, self.count)
         self.evaluate()
         self.sum_work(self.system.residual)
+        self.launch(self.k_search.hold_volumes, self.worlds)
         self.too_far.zero_()
         self.launch(self.k_search.judge, self.worlds, most_cuts=CUTS)
 

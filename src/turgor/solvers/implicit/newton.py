@@ -18,7 +18,7 @@ from turgor.solvers.implicit import rigid_part
 __all__ = ["kernels"]
 
 SPEED = 2.4  # 1/s: velocities count by what they would change at this rate, beside what weight adds
-ROUNDING = 2.0  # units in the last place by which positions are off
+ROUNDING = 0.35  # units in the last place by which positions are off
 
 
 @functools.cache

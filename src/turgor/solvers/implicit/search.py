@@ -12,9 +12,11 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.kernel.numbers import Numbers, at
+from turgor.scene.gas import VOLUME_FLOOR
 
 __all__ = ["kernels"]
 
+SWELLING = 8.0  # times the volume
 LEFT, NEAREST = 0.5, 0.25  # work that may be left; how near to the ends of an interval the next length may be
 
 
@@ -66,6 +68,26 @@ def kernels(n: Numbers) -> SimpleNamespace:
         cuts[w] = 0
 
     @n.kernel(__name__)
+    def hold_volumes(
+        world_bodies: int,
+        rest_volume: wp.array(dtype=real),
+        volume: wp.array(dtype=real),
+        volume_round: wp.array(dtype=real),  # where the step begins
+        world_chunks: wp.array(dtype=int),
+        first_work: wp.array(dtype=real),
+        chunk_sums: wp.array(dtype=real),
+    ):
+        """A step that makes a body so much larger, smaller, or turns it inside out is too long, whatever its work."""
+        w = wp.tid()
+        for b in range(w * world_bodies, (w + 1) * world_bodies):
+            before = wp.max(volume_round[b], real(VOLUME_FLOOR) * rest_volume[b])
+            far = not (volume[b] < real(SWELLING) * before and volume[b] * real(SWELLING) > before)
+            if rest_volume[b] > real(0.0) and far:
+                for c in range(world_chunks[w], world_chunks[w + 1]):
+                    chunk_sums[c] = real(0.0)
+                chunk_sums[world_chunks[w]] = -real(1.0e3) * wp.abs(first_work[w])
+
+    @n.kernel(__name__)
     def judge(
         world_chunks: wp.array(dtype=int),
         chunk_sums: wp.array(dtype=real),
@@ -104,4 +126,4 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 too_far[0] = 1
         cuts[w] = cuts[w] + 1
 
-    return SimpleNamespace(sum_work=sum_work, begin_search=begin_search, judge=judge)
+    return SimpleNamespace(sum_work=sum_work, hold_volumes=hold_volumes, begin_search=begin_search, judge=judge)
