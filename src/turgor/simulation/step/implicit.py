@@ -12,6 +12,7 @@ from turgor.model.model import Model
 from turgor.simulation.settings import RunSettings
 from turgor.simulation.step.linear import LinearSystem
 from turgor.solvers.implicit import newton, potential, rigid_part, search, walls
+from turgor.solvers.implicit.ledger import SoftLedger
 
 if TYPE_CHECKING:
     from turgor.simulation.step.frame import Step
@@ -29,7 +30,6 @@ def ensure_known(model: Model, settings: RunSettings) -> None:
     """Say what this solver does not know yet."""
     unknown = {
         "glue": model.glue.count > 0,
-        "ledger = True": settings.ledger,
         "readings = True": settings.readings,
         f"contact = {settings.contact!r}": settings.contact not in ("features", "none"),
     }
@@ -51,7 +51,7 @@ class BackwardEuler:
     )  # fmt: skip
     CHANGED: tuple[str, ...] = ("wall_force", "system.turned")
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: Step, ledger: bool) -> None:
         model, n = step.model, step.model.numbers
         self.owner, self.model, self.forces = step, model, step.forces
         self.count, self.bodies, self.worlds = step.count, step.bodies, model.worlds
@@ -87,6 +87,7 @@ class BackwardEuler:
         dt = step.frame_time / (step.fixed or 1)
         self.system.step.fill_(dt)
         self.system.inertia.fill_(1.0 / dt)
+        self.ledger = SoftLedger(self) if ledger else None
         # of the coarse matrix: whether it must be made anew, frames since it was made, iterations then
         self.renewal = np.array([1, 0, 0])
 
@@ -125,6 +126,8 @@ class BackwardEuler:
         self.forces.measure(self.owner.state.x, self.owner.state.v)
         scratch.f.zero_()
         scratch.area.zero_()
+        if self.ledger is not None:
+            self.ledger.begin_frame()
 
     def begin(self) -> None:
         """Velocities and movements without forces but weight: contacts are looked for along them."""
@@ -150,6 +153,8 @@ class BackwardEuler:
         wp.capture_while(self.any_active, self.round)
         if self.pairs is not None:
             self.pairs.end()
+        if self.ledger is not None:
+            self.ledger.drive()
         self.repay()
         self.launch(self.k_newton.end_step, self.count)
         wp.copy(self.wall_force, self.wall_force_now)

@@ -49,7 +49,7 @@ class SplitEnd:
         self.count, self.rigids, self.glued = model.vertices * model.worlds, model.rigids.total, model.glue.count
         self.k_split = split.kernels(n, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
         self.k_rigid, self.k_glue, self.k_plan = integrate.kernels(n), glue.kernels(n), plan.kernels(n)
-        self.rigid_ledger = RigidLedger(model.rigids, launch) if ledger and self.rigids else None
+        self.rigid_ledger = RigidLedger(model.rigids, launch, not scheme.implicit) if ledger and self.rigids else None
         self.k_air = air.kernels(n, ledger)
         self.surfaces = Surfaces(model)
         self.readings = Readings(model, state, self.surfaces, launch) if readings else None
@@ -220,7 +220,9 @@ class SplitEnd:
 
     def book(self) -> None:
         """The ledger of this substep."""
-        if self.ledger:
+        if self.implicit is not None and self.implicit.ledger is not None:
+            self.implicit.ledger.book()
+        elif self.ledger:
             self.launch(self.k_split.book, self.count)
         if self.rigid_ledger is not None and self.rigid_contacts is not None:
             self.rigid_ledger.book()

@@ -444,18 +444,22 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
     @n.kernel(variant)
     def push_rigids(dynamics: Dynamics, rigid_sums: wp.array(dtype=sums), dt: wp.array(dtype=real)):
-        """The impulses of this step."""
+        """The impulses of this step; those on bodies that are moved from outside are noted for the ledger."""
         b = wp.tid()
         m1 = dynamics.rigid_inverse_mass[b]
-        if m1 > real(0.0):
-            found = rigid_sums[b]
-            taken = motion()
-            p = vec()
-            for k in range(wp.static(modes)):
-                taken[k] = wp.float64(dt[0]) * found[k]
-            for k in range(wp.static(dim)):
-                p[k] = real(taken[k])
-            moment = spin_part(taken)
+        found = rigid_sums[b]
+        taken = motion()
+        p = vec()
+        for k in range(wp.static(modes)):
+            taken[k] = wp.float64(dt[0]) * found[k]
+        for k in range(wp.static(dim)):
+            p[k] = real(taken[k])
+        moment = spin_part(taken)
+        if m1 <= real(0.0):
+            if dynamics.rigid_driven_impulse.shape[0] > 0:
+                dynamics.rigid_driven_impulse[b] = dynamics.rigid_driven_impulse[b] + p
+                dynamics.rigid_driven_moment[b] = dynamics.rigid_driven_moment[b] + moment
+        else:
             dynamics.rigid_v[b] = dynamics.rigid_v[b] + m1 * p
             dynamics.rigid_angular[b] = dynamics.rigid_angular[b] + moment
             dynamics.rigid_spin[b] = dynamics.rigid_spin[b] + turn_by(dynamics.rigid_world_inertia[b], moment)
