@@ -71,9 +71,7 @@ def test_a_breathing_circle_loses_what_backward_euler_takes(z):
     omega = z / H
     stiffness = omega**2 / (points * (2.0 * np.sin(np.pi / points)) ** 2)
     scene = turgor.Scene(dim=2, gravity=(0.0, 0.0))
-    scene.add_soft_body(
-        shapes.circle(0.5, points), name="ring", mass=1.0, springs=turgor.Springs(stiffness), gas=None
-    )
+    scene.add_soft_body(shapes.circle(0.5, points), name="ring", mass=1.0, springs=turgor.Springs(stiffness), gas=None)
     sim = simulated(scene, contact="none")
     sim["ring"].positions = 1.02 * np.asarray(sim["ring"].positions)
     start = sim.energy()

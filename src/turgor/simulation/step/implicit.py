@@ -79,7 +79,8 @@ class BackwardEuler:
         self.v_before, self.x_before = vectors(), vectors()
         self.body_spin = wp.zeros(self.bodies, dtype=self.k_rigid.twist, device=device)
         self.first_work, self.length, self.change = (reals(self.worlds) for _ in range(3))
-        self.cuts, self.too_far, self.any_active = (wp.zeros(1, dtype=wp.int32, device=device) for _ in range(3))
+        self.cuts, self.in_round = (wp.zeros(self.worlds, dtype=wp.int32, device=device) for _ in range(2))
+        self.too_far, self.any_active = (wp.zeros(1, dtype=wp.int32, device=device) for _ in range(2))
         self.world_bodies = len(model.parts)
         motion = {name: getattr(self, name) for name in ("body_sums", "body_centre")}
         self.system = LinearSystem(model, step.launch.extended(motion), self.press)
@@ -175,6 +176,7 @@ class BackwardEuler:
     def round(self) -> None:
         """One of Newton's method."""
         system = self.system
+        wp.copy(self.in_round, system.active)
         system.prepare()
         system.solve(TOLERANCE, ENOUGH, ITERATIONS)
         self.sum_work(system.first_residual)
@@ -182,9 +184,10 @@ class BackwardEuler:
         self.find_turn()
         self.go()
         wp.capture_while(self.too_far, self.go)
-        wp.copy(self.wall_force_round, self.wall_force_now)
+        self.launch(self.k_newton.keep_forces, self.count)
         if self.pairs is not None:
             self.pairs.keep()
+        wp.copy(system.stirred, self.in_round)  # by new limits of friction
         self.begin_residual()
         self.any_active.zero_()
         self.launch(self.k_newton.end_round, self.worlds, most=ROUNDS)

@@ -83,7 +83,8 @@ class LinearSystem:
         self.bend: Callable[[], None] = lambda: None
         self.first_power, self.gone = reals(worlds), reals(worlds)
         self.interval = wp.zeros(worlds, dtype=wp.vec4d, device=device)
-        self.trims, self.too_long = ints(1), ints(1)
+        self.trims, self.too_long = ints(worlds), ints(1)
+        self.stirred = ints(worlds)  # whether trial velocities have changed since walls and contacts pressed last
         self.world_chunks = model.int_array(np.arange(worlds + 1) * (model.chunks // worlds))
         pinned = np.zeros(len(model.parts), bool)
         np.logical_or.at(pinned, model.body_host, model.inverse_mass.numpy()[: model.vertices] <= 0.0)

@@ -39,8 +39,9 @@ class PressedPairs:
         self.rigid_trial_v, self.rigid_free_v = (launch.zeros(self.rigids, n.vec) for _ in range(2))
         self.rigid_trial_spin, self.rigid_free_spin = (launch.zeros(self.rigids, n.spin) for _ in range(2))
         self.rigid_sums = launch.zeros(self.rigids, self.kernels.sums)
-        names = ("trial_v", "contact_force", "direction")
-        given = {name: getattr(implicit.system, name) for name in names} | {"hardness": implicit.hardness}
+        names = ("trial_v", "contact_force", "direction", "stirred")
+        given = {name: getattr(implicit.system, name) for name in names}
+        given |= {"hardness": implicit.hardness, "in_round": implicit.in_round}
         self.point_load = implicit.system.load
         self.launch = launch.extended(self, given)
         self.allocate()
@@ -76,7 +77,7 @@ class PressedPairs:
 
     def keep(self) -> None:
         """Forces of this round limit the friction of the next."""
-        wp.copy(self.pair_force_round, self.pair_force_now)
+        self.launch.walk(self.kernels.keep_pairs)
 
     def end(self) -> None:
         """Rigid bodies get what the soft points gave; impulses are kept for those who look."""
@@ -288,6 +289,22 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             pair_force_round[at(c)] = constraints.impulse[at(c)] / dt[0]
 
     @n.kernel(variant)
+    def keep_pairs(
+        constraints: Constraints,
+        pairs: wp.array(dtype=wp.vec2i),
+        world_surfaces: int,
+        in_round: wp.array(dtype=int),
+        pair_force_now: wp.array(dtype=real),
+        pair_force_round: wp.array(dtype=real),
+        stride: int,
+    ):
+        """Forces of this round, in worlds that take part."""
+        for c in range(wp.tid(), wp.min(constraints.count[0], constraints.pair.shape[0]), stride):
+            row = at(c)
+            if in_round[pairs[constraints.pair[row]][0] // world_surfaces] != 0:
+                pair_force_round[row] = pair_force_now[row]
+
+    @n.kernel(variant)
     def store_pairs(
         constraints: Constraints, pair_force_now: wp.array(dtype=real), dt: wp.array(dtype=real), stride: int
     ):
@@ -395,11 +412,16 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         rigid_trial_spin: wp.array(dtype=spin_type),
         rigid_sums: wp.array(dtype=sums),
         dt: wp.array(dtype=real),
+        rigid_world: wp.array(dtype=int),
+        stirred: wp.array(dtype=int),
     ):
-        """One round of Newton's method for six velocities: inertia and contacts balance."""
+        """One round of Newton's method for six velocities: inertia and contacts balance.
+
+        Worlds whose trial velocities are those of the last time are left alone: theirs is not to depend on others.
+        """
         b = wp.tid()
         m1 = dynamics.rigid_inverse_mass[b]
-        if m1 > real(0.0):
+        if m1 > real(0.0) and stirred[rigid_world[b]] != 0:
             found = rigid_sums[b]
             c = wp.float64(1.0) / wp.float64(dt[0])
             matrix = square()
@@ -466,5 +488,5 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
     return SimpleNamespace(
         sums=sums, press_pairs=press_pairs, bend_pairs=bend_pairs, begin_pairs=begin_pairs,
-        store_pairs=store_pairs, load_rigids=load_rigids, move_rigids=move_rigids, push_rigids=push_rigids,
+        store_pairs=store_pairs, keep_pairs=keep_pairs, load_rigids=load_rigids, move_rigids=move_rigids, push_rigids=push_rigids,
     )  # fmt: skip

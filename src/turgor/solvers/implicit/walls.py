@@ -174,6 +174,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         wall_contact_normal[i] = against
 
     return SimpleNamespace(
-        end_walls=end_walls, find_hardness=find_hardness, press_walls=press_walls, held_by=held_by, push_of=push_of,
-        shared_friction=shared_friction, shared_restitution=shared_restitution,
+        end_walls=end_walls,
+        find_hardness=find_hardness,
+        press_walls=press_walls,
+        held_by=held_by,
+        push_of=push_of,
+        shared_friction=shared_friction,
+        shared_restitution=shared_restitution,
     )
