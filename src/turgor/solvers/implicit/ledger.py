@@ -10,8 +10,8 @@ friction and impacts take. None of it has gone elsewhere, so all of it is `dissi
     dissipated = energy before - energy after + work from outside,
 
 with both energies measured (double precision, all of springs, bending, gas and weight), and the work summed from the
-forces themselves: wind where it pushes, grabs, walls that move and pumps. What iterations leave of the residual, and
-what is given back to momentum, is in it too: it may fall by that. Energy that one body gives to another is a loss of
+forces themselves: wind where it pushes, grabs, walls that move and pumps. What iterations leave of the residual, what
+is given back to momentum, and springs that the sweep stretches are in it too: it may fall by that. Energy that one body gives to another is a loss of
 the one and a gain of the other; the sum over a world is what is dissipated.
 
 A pump adds its gas at the volume with which the step begins: its work is U(V0, gas after) - U(V0, gas before).
@@ -208,7 +208,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 surface = wall_velocity[w] + swing(wall_spin[w], x[i] + h * v - wall_centre[w])
                 mu = shared_friction(friction[b], wall_friction[w])
                 bounce = shared_restitution(restitution[b], wall_restitution[w])
-                pressing, along, hard = push_of(
+                pressing, along, _ = push_of(
                     x[i] - wall_point[w], wall_normal[w], v, v_start[i], surface, mu, bounce, hardness[i], size[b],
                     wall_force[i], wall_force_round[i], h,
                 )  # fmt: skip
