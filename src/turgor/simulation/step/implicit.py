@@ -30,7 +30,6 @@ def ensure_known(model: Model, settings: RunSettings) -> None:
     """Say what this solver does not know yet."""
     unknown = {
         "glue": model.glue.count > 0,
-        "readings = True": settings.readings,
         f"contact = {settings.contact!r}": settings.contact not in ("features", "none"),
     }
     for what, there in unknown.items():

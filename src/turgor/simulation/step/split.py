@@ -22,6 +22,7 @@ from turgor.rigid.ledger import RigidLedger
 from turgor.simulation.step.implicit import BackwardEuler
 from turgor.solvers import plan, split
 from turgor.solvers.implicit.contacts import PressedPairs
+from turgor.solvers.implicit.readings import SoftReadings
 from turgor.solvers.schemes import Scheme
 
 __all__ = ["SplitEnd"]
@@ -53,6 +54,9 @@ class SplitEnd:
         self.k_air = air.kernels(n, ledger)
         self.surfaces = Surfaces(model)
         self.readings = Readings(model, state, self.surfaces, launch) if readings else None
+        self.soft_readings = (
+            SoftReadings(implicit, self.readings) if implicit is not None and self.readings is not None else None
+        )
         self.method: ContactMethod | None = None
         if method != "none" and self.count:
             self.place_points()
@@ -89,12 +93,15 @@ class SplitEnd:
             self.solve_rigid()
         else:
             self.solve()
-        if readings is not None:
+        if readings is not None and self.soft_readings is None:
             readings.add_contact()
             readings.look()
         self.meet_walls()
-        if readings is not None:
+        if self.soft_readings is not None:
+            self.soft_readings.add()
+        elif readings is not None:
             readings.add_walls()
+        if readings is not None:
             readings.look()
         if self.method is not None:
             self.method.sweep()

@@ -51,6 +51,7 @@ class PressedPairs:
         """Arrays for as many contacts as there may be."""
         n, size = self.constraints.numbers, self.constraints.capacity
         self.pair_force_round, self.pair_force_now = (self.launch.zeros(size, n.real) for _ in range(2))
+        self.pair_friction_now = self.launch.zeros(size, n.vec)
         self.pair_hard = self.launch.zeros(size, wp.vec2d)  # N s/m: along the normal, and across
 
     def begin(self) -> None:
@@ -208,6 +209,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         dt: wp.array(dtype=real),
         pair_force_round: wp.array(dtype=real),
         pair_force_now: wp.array(dtype=real),
+        pair_friction_now: wp.array(dtype=vec),
         pair_hard: wp.array(dtype=wp.vec2d),
         contact_force: wp.array(dtype=vec),
         load: wp.array(dtype=block),
@@ -222,6 +224,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 dt[0],
             )  # fmt: skip
             pair_force_now[row] = pressing
+            pair_friction_now[row] = along
             pair_hard[row] = wp.vec2d(wp.float64(r), wp.float64(hard))
             if r > real(0.0):
                 rigids = constraints.rigids[row]
@@ -306,11 +309,16 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
     @n.kernel(variant)
     def store_pairs(
-        constraints: Constraints, pair_force_now: wp.array(dtype=real), dt: wp.array(dtype=real), stride: int
+        constraints: Constraints,
+        pair_force_now: wp.array(dtype=real),
+        pair_friction_now: wp.array(dtype=vec),
+        dt: wp.array(dtype=real),
+        stride: int,
     ):
-        """Impulses along the normals."""
+        """Impulses along the normals and across."""
         for c in range(wp.tid(), wp.min(constraints.count[0], constraints.pair.shape[0]), stride):
             constraints.impulse[at(c)] = dt[0] * pair_force_now[at(c)]
+            constraints.friction_impulse[at(c)] = dt[0] * pair_friction_now[at(c)]
 
     # rigid bodies ---------------------------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ friction and impacts take. None of it has gone elsewhere, so all of it is `dissi
 
 with both energies measured (double precision, all of springs, bending, gas and weight), and the work summed from the
 forces themselves: wind where it pushes, grabs, walls that move and pumps. What iterations leave of the residual, what
-is given back to momentum, and springs that the sweep stretches are in it too: it may fall by that. Energy that one body gives to another is a loss of
-the one and a gain of the other; the sum over a world is what is dissipated.
+is given back to momentum, and springs that the sweep stretches are in it too: it may fall by that. Energy that one body
+gives to another is a loss of the one and a gain of the other; the sum over a world is what is dissipated.
 
 A pump adds its gas at the volume with which the step begins: its work is U(V0, gas after) - U(V0, gas before).
 """
