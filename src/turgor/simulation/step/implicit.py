@@ -12,6 +12,7 @@ from turgor.model.model import Model
 from turgor.simulation.settings import RunSettings
 from turgor.simulation.step.linear import LinearSystem
 from turgor.solvers.implicit import newton, potential, rigid_part, search, walls
+from turgor.solvers.implicit.glue import GluedBodies
 from turgor.solvers.implicit.ledger import SoftLedger
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ SLOW, FEW, PATIENCE = 2.0, 10, 30  # a coarse matrix is made anew at so many tim
 def ensure_known(model: Model, settings: RunSettings) -> None:
     """Say what this solver does not know yet."""
     unknown = {
-        "glue": model.glue.count > 0,
         f"contact = {settings.contact!r}": settings.contact not in ("features", "none"),
     }
     for what, there in unknown.items():
@@ -65,7 +65,7 @@ class BackwardEuler:
             return wp.zeros(size, dtype=n.real, device=device)
 
         self.wall_force, self.wall_force_round, self.wall_force_now, self.force = (vectors() for _ in range(4))
-        self.hardness = reals(self.count)
+        self.hardness, self.hung = reals(self.count), reals(self.bodies)
         self.chunk_potential = wp.zeros(model.chunks, dtype=wp.float64, device=device)
         self.body_potential = wp.zeros(self.bodies, dtype=wp.float64, device=device)
         self.body_guess = wp.zeros(self.bodies, dtype=wp.int32, device=device)
@@ -92,6 +92,17 @@ class BackwardEuler:
         self.renewal = np.array([1, 0, 0])
 
     # from the host --------------------------------------------------------------------------------------------------
+
+    @property
+    def glue(self) -> GluedBodies | None:
+        """Rigid bodies among the unknowns, and the forces of walls on them, with which steps begin too."""
+        return self.system.glue
+
+    @glue.setter
+    def glue(self, bodies: GluedBodies) -> None:
+        self.system.glue = bodies
+        self.SAVED = (*self.SAVED, "glue.rigid_wall_force")
+        self.CHANGED = (*self.CHANGED, "glue.rigid_wall_force")
 
     def check(self) -> None:
         """Before a frame: the coarse matrix is made anew where it no longer helps."""
@@ -141,6 +152,8 @@ class BackwardEuler:
         wp.copy(self.owner.state.v, self.owner.scratch.v_start)
         if self.pairs is not None:
             self.pairs.begin()
+        if self.glue is not None:
+            self.glue.begin()
         self.launch.blocks(self.k_rigid.sum_motion, self.model.chunks, self.model.block_size)
         self.launch(self.k_rigid.find_motion, self.bodies)
         self.launch(self.k_rigid.turn_axes, self.bodies)
@@ -156,6 +169,8 @@ class BackwardEuler:
         if self.ledger is not None:
             self.ledger.drive()
         self.repay()
+        if self.glue is not None:
+            self.glue.end()
         self.launch(self.k_newton.end_step, self.count)
         wp.copy(self.wall_force, self.wall_force_now)
 
@@ -164,6 +179,8 @@ class BackwardEuler:
         scratch = self.owner.scratch
         for number in range(potential.GUESSES):
             self.launch(self.k_potential.set_guess, self.count, number=number)
+            if self.glue is not None:
+                self.glue.carry()
             self.forces.measure(self.system.at_x, self.owner.state.v)
             scratch.f.zero_()
             scratch.area.zero_()
@@ -179,6 +196,9 @@ class BackwardEuler:
         system.prepare()
         system.solve(TOLERANCE, ENOUGH, ITERATIONS)
         self.sum_work(system.first_residual)
+        if self.glue is not None:
+            self.glue.sum_work(self.glue.glue_first_residual, self.glue.glue_solution)
+            self.glue.keep_before()
         self.launch(self.k_search.begin_search, self.worlds)
         self.find_turn()
         self.go()
@@ -186,6 +206,8 @@ class BackwardEuler:
         self.launch(self.k_newton.keep_forces, self.count)
         if self.pairs is not None:
             self.pairs.keep()
+        if self.glue is not None:
+            self.glue.keep()
         wp.copy(system.stirred, self.in_round)  # by new limits of friction
         self.begin_residual()
         self.any_active.zero_()
@@ -211,8 +233,12 @@ class BackwardEuler:
     def go(self) -> None:
         """Along the solution; whether that was too far."""
         self.launch(self.k_newton.go, self.count)
+        if self.glue is not None:
+            self.glue.go()
         self.evaluate()
         self.sum_work(self.system.residual)
+        if self.glue is not None:
+            self.glue.sum_work(self.glue.glue_residual, self.glue.glue_solution)
         self.too_far.zero_()
         self.launch(self.k_search.judge, self.worlds, most_cuts=CUTS)
 
@@ -225,22 +251,32 @@ class BackwardEuler:
         """All forces where the velocities lead, and what is left of them."""
         state, system = self.owner.state, self.system
         self.launch(self.k_newton.find_trial, self.count)
+        if self.glue is not None:
+            self.glue.carry()
         self.forces.evaluate(system.at_x, state.v, 1.0)
         self.forces.reshape_areas(system.at_x, state.v)
+        if self.glue is not None:
+            self.glue.take_forces()
         self.launch(self.k_newton.find_force, self.count)
         self.begin_residual()
 
     def begin_residual(self) -> None:
         """What is left of all forces at the present velocities."""
         self.launch(self.k_newton.find_smooth, self.count)
+        if self.glue is not None:
+            self.glue.find_smooth()
         wp.copy(self.system.trial_v, self.owner.state.v)
         self.system.find_residual()
 
     def press(self) -> None:
         """Forces of walls and contact where trial velocities lead."""
         self.launch(self.k_walls.press_walls, self.count)
+        if self.glue is not None:
+            self.glue.begin_press()
         if self.pairs is not None:
             self.pairs.press()
+        if self.glue is not None:
+            self.glue.press()
 
     def end_walls(self) -> None:
         """What walls did."""

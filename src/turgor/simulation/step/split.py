@@ -22,6 +22,7 @@ from turgor.rigid.ledger import RigidLedger
 from turgor.simulation.step.implicit import BackwardEuler
 from turgor.solvers import plan, split
 from turgor.solvers.implicit.contacts import PressedPairs
+from turgor.solvers.implicit.glue import GluedBodies
 from turgor.solvers.implicit.readings import SoftReadings
 from turgor.solvers.schemes import Scheme
 
@@ -57,6 +58,8 @@ class SplitEnd:
         self.soft_readings = (
             SoftReadings(implicit, self.readings) if implicit is not None and self.readings is not None else None
         )
+        if implicit is not None and self.glued:
+            implicit.glue = GluedBodies(implicit, self.surfaces)
         self.method: ContactMethod | None = None
         if method != "none" and self.count:
             self.place_points()
@@ -90,7 +93,10 @@ class SplitEnd:
             self.method.find()
         if self.implicit is not None:
             self.implicit.run()
+            if readings is not None and self.implicit.glue is not None:
+                self.implicit.glue.look(readings)
             self.solve_rigid()
+            self.carry_glued()
         else:
             self.solve()
         if readings is not None and self.soft_readings is None:

@@ -39,6 +39,8 @@ class PressedPairs:
         self.rigid_trial_v, self.rigid_free_v = (launch.zeros(self.rigids, n.vec) for _ in range(2))
         self.rigid_trial_spin, self.rigid_free_spin = (launch.zeros(self.rigids, n.spin) for _ in range(2))
         self.rigid_sums = launch.zeros(self.rigids, self.kernels.sums)
+        glue = implicit.glue  # bodies that are among the unknowns themselves
+        self.glue_on = launch.zeros(self.rigids, wp.int32) if glue is None else glue.glue_on
         names = ("trial_v", "contact_force", "direction", "stirred")
         given = {name: getattr(implicit.system, name) for name in names}
         given |= {"hardness": implicit.hardness, "in_round": implicit.in_round}
@@ -421,6 +423,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         rigid_sums: wp.array(dtype=sums),
         dt: wp.array(dtype=real),
         rigid_world: wp.array(dtype=int),
+        glue_on: wp.array(dtype=int),
         stirred: wp.array(dtype=int),
     ):
         """One round of Newton's method for six velocities: inertia and contacts balance.
@@ -429,7 +432,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         """
         b = wp.tid()
         m1 = dynamics.rigid_inverse_mass[b]
-        if m1 > real(0.0) and stirred[rigid_world[b]] != 0:
+        if m1 > real(0.0) and glue_on[b] == 0 and stirred[rigid_world[b]] != 0:
             found = rigid_sums[b]
             c = wp.float64(1.0) / wp.float64(dt[0])
             matrix = square()

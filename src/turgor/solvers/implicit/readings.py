@@ -99,6 +99,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     @n.kernel(__name__)
     def add_forces(
         body: wp.array(dtype=int),
+        inverse_mass: wp.array(dtype=real),
         contact_force: wp.array(dtype=vec),
         wall_force_now: wp.array(dtype=vec),
         body_rest: wp.array(dtype=rest),
@@ -106,8 +107,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         contact_sum: wp.array(dtype=vec),
         wall_sum: wp.array(dtype=vec),
     ):
-        """N s on each point."""
+        """N s on each point that is free: pins take what they get, and what is glued gives it to its rigid body."""
         i = at(wp.tid())
+        if inverse_mass[i] <= real(0.0):
+            return
         pushed = wall_force_now[i]
         contact_sum[i] = contact_sum[i] + dt[0] * (contact_force[i] - pushed)
         size = wp.float64(wp.length(pushed))

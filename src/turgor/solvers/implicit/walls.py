@@ -90,6 +90,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         step: wp.array(dtype=real),
         inertia: wp.array(dtype=real),
         body_sums: wp.array(dtype=row),
+        hung: wp.array(dtype=real),  # kg, of rigid bodies that are glued to it
         hardness: wp.array(dtype=real),
     ):
         """N s/m, from the diagonal of the matrix with all springs at their stiffest."""
@@ -98,7 +99,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         count = real(neighbour_start[i + 1] - neighbour_start[i])
         springs = count * (step[0] * stiffness[b] + damping[b]) / real(dim)
         own = (inertia[0] + drag[b]) * mass[i] + springs
-        hardness[i] = real(HARDNESS) * wp.min(own, inertia[0] * real(body_sums[b][0]))
+        hardness[i] = real(HARDNESS) * wp.min(own, inertia[0] * (real(body_sums[b][0]) + hung[b]))
 
     @n.kernel(__name__)
     def press_walls(
