@@ -155,7 +155,7 @@ def test_the_ground_carries_what_hangs_on_a_light_box():
 
 
 def test_a_driven_body_does_the_work_that_the_explicit_solver_says():
-    """A box that is moved from outside drags a ball along: the same work as many small explicit steps, a closed ledger."""
+    """A box that is moved from outside drags a ball along: the work of small explicit steps, and a closed ledger."""
     works = {}
     for solver in ("implicit", "symplectic"):
         scene = turgor.Scene(gravity=(0, 0, 0))

@@ -22,9 +22,8 @@ from typing import Any, no_type_check
 import numpy as np
 import warp as wp
 
-from turgor.contact import pair_sums
 from turgor.kernel.numbers import Numbers
-from turgor.solvers.implicit import glue_forces, glue_momentum
+from turgor.solvers.implicit import glue_contacts, glue_forces, glue_momentum, glue_unknowns
 
 __all__ = ["GluedBodies", "kernels"]
 
@@ -37,6 +36,7 @@ class GluedBodies:
         self.implicit, self.model, self.total, self.count = implicit, model, rigids.total, model.glue.count
         self.worlds, self.world_rigids, self.points = model.worlds, rigids.count, len(surfaces.local)
         self.kernels, self.k_forces = kernels(n), glue_forces.kernels(n)
+        self.k_contacts, self.k_unknowns = glue_contacts.kernels(n), glue_unknowns.kernels(n)
         motion, square, device = self.k_forces.motion, self.k_forces.square, model.device
 
         def motions() -> Any:
@@ -59,7 +59,7 @@ class GluedBodies:
         self.glue_residual, self.glue_residual_before, self.glue_first_residual = (motions() for _ in range(3))
         self.glue_block, self.glue_load = zeros(self.total, square), zeros(self.total, square)
         self.angular_free = zeros(self.total, n.spin)
-        self.no_sums = zeros(self.total, self.k_forces.sums)
+        self.no_sums = zeros(self.total, self.k_contacts.sums)
         # walls: N on collision points, of the step before, of the round before, now; those of other bodies have none
         self.local, self.local_body = surfaces.local, surfaces.local_body
         self.rigid_wall_force, self.rigid_wall_force_round = zeros(self.points, n.vec), zeros(self.points, n.vec)
@@ -68,7 +68,8 @@ class GluedBodies:
         owners = model.body_host[model.glue.vertex_host]
         hung = [masses[np.unique(owners[model.glue.body_host == r])].sum() for r in range(rigids.count)]
         self.hung_mass = rigids.reals(hung)  # kg, of the soft bodies that are glued to it
-        heavy = np.array([props.mass * (body.kind == "dynamic") for body, props in zip(rigids.bodies, rigids.props)])
+        parts = zip(rigids.bodies, rigids.props, strict=True)
+        heavy = np.array([props.mass * (body.kind == "dynamic") for body, props in parts])
         carried = [heavy[np.unique(model.glue.body_host[owners == b])].sum() for b in range(len(model.parts))]
         implicit.hung.assign(np.tile(carried, model.worlds))
         self.launch = implicit.launch.extended(self)
@@ -96,7 +97,7 @@ class GluedBodies:
 
     def keep(self) -> None:
         """Forces of walls in this round limit the friction of the next."""
-        self.launch(self.k_forces.keep_walls, self.points)
+        self.launch(self.k_contacts.keep_walls, self.points)
 
     def keep_before(self) -> None:
         """Where a round begins."""
@@ -118,7 +119,7 @@ class GluedBodies:
         self.launch(self.kernels.look, self.total, rigid_seen_v=readings.rigid_seen_v)
         table = readings.pairs.table
         given = {"world_bodies": self.implicit.world_bodies, "table": table}
-        self.launch(self.kernels.read_walls, self.points, **given)
+        self.launch(self.k_contacts.read_walls, self.points, **given)
 
     # contact --------------------------------------------------------------------------------------------------------
 
@@ -133,9 +134,9 @@ class GluedBodies:
         """Forces of contacts and walls on the bodies, and their load."""
         pairs = self.implicit.pairs
         sums = self.no_sums if pairs is None else pairs.rigid_sums
-        self.launch(self.k_forces.take_contacts, self.total, rigid_sums=sums)
-        self.launch(self.k_forces.take_point_contacts, self.count)
-        self.launch(self.k_forces.press_walls, self.points)
+        self.launch(self.k_contacts.take_contacts, self.total, rigid_sums=sums)
+        self.launch(self.k_contacts.take_point_contacts, self.count)
+        self.launch(self.k_contacts.press_walls, self.points)
 
     # the linear system ----------------------------------------------------------------------------------------------
 
@@ -143,7 +144,7 @@ class GluedBodies:
         """The blocks of the matrix."""
         self.glue_block.zero_()
         self.launch(self.k_forces.add_blocks, self.count)
-        self.launch(self.kernels.add_inertia, self.total)
+        self.launch(self.k_unknowns.add_inertia, self.total)
 
     def begin_solve(self) -> None:
         """From zero."""
@@ -154,51 +155,41 @@ class GluedBodies:
 
     def precondition(self) -> None:
         """z from r, and its part of r·z."""
-        self.launch(self.kernels.precondition, self.worlds)
+        self.launch(self.k_unknowns.precondition, self.worlds)
         self.launch(self.k_forces.spread, self.count)
 
     def turn(self) -> None:
         """The next direction, and the work of the residual along it."""
-        self.launch(self.kernels.turn, self.worlds)
+        self.launch(self.k_unknowns.turn, self.worlds)
 
     def multiply(self) -> None:
         """The matrix times the direction, and its part of their inner product."""
         self.glue_product.zero_()
         self.launch(self.k_forces.multiply, self.count)
-        self.launch(self.kernels.add_product, self.worlds)
+        self.launch(self.k_unknowns.add_product, self.worlds)
         wp.copy(self.glue_residual_before, self.glue_residual)
 
     def advance(self) -> None:
         """Along the direction."""
-        self.launch(self.kernels.advance, self.worlds)
+        self.launch(self.k_unknowns.advance, self.worlds)
 
     def find_residual(self) -> None:
         """With contact as it is where the solution leads."""
-        self.launch(self.kernels.find_residual, self.total)
+        self.launch(self.k_unknowns.find_residual, self.total)
 
     def sum_work(self, residual: Any, way: Any) -> None:
         """Of a residual along a step."""
-        self.launch(self.kernels.sum_work, self.worlds, residual=residual, way=way)
+        self.launch(self.k_unknowns.sum_work, self.worlds, residual=residual, way=way)
 
 
 @functools.cache
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """Per rigid body, or per world where sums are needed: those of its bodies go to its first chunk."""
+    """The motion of a body from the start of a step to its end."""
     real, vec, dim = n.real, n.vec, n.dim
     force = glue_forces.kernels(n)
-    motion, square, with_inertia, inertia = force.motion, force.square, force.with_inertia, force.inertia
-    motion_of, spin_part = force.motion_of, force.spin_part
-    unknown, solved = force.unknown, force.solved
-    Table, add_to_pair = pair_sums.kernels(n).Table, pair_sums.kernels(n).add_to_pair
-
-    @wp.func
-    def mass_matrix(inverse_mass: real, inverse_inertia: inertia, c: real) -> square:
-        """c M of a rigid body."""
-        matrix = square()
-        for k in range(wp.static(dim)):
-            matrix[k, k] = wp.float64(c) / wp.float64(inverse_mass)
-        return with_inertia(matrix, inverse_inertia, wp.float64(c))
+    motion, inertia, motion_of, spin_part = force.motion, force.inertia, force.motion_of, force.spin_part
+    unknown, mass_matrix = force.unknown, force.mass_matrix
 
     @n.kernel(__name__)
     def begin_glue(
@@ -307,29 +298,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
             rigid_seen_v[r] = seen
 
     @n.kernel(__name__)
-    def read_walls(
-        local_body: wp.array(dtype=int),
-        rigid_world: wp.array(dtype=int),
-        world_bodies: int,
-        world_rigids: int,
-        dt: wp.array(dtype=real),
-        wall_normal: wp.array(dtype=vec),
-        rigid_wall_force_now: wp.array(dtype=vec),
-        table: Table,
-    ):
-        """Impulses of walls on collision points; in a corner they count for the wall that pushes most."""
-        p = wp.tid()
-        push = rigid_wall_force_now[p]
-        if wp.length_sq(push) > real(0.0):
-            best = int(0)  # noqa: RUF046, UP018
-            for w in range(wall_normal.shape[0]):
-                if wp.dot(push, wall_normal[w]) > wp.dot(push, wall_normal[best]):
-                    best = w
-            r = local_body[p]
-            one = rigid_world[r] * (world_bodies + world_rigids) + world_bodies + r % world_rigids
-            add_to_pair(table, one, table.bodies + best, dt[0] * push)
-
-    @n.kernel(__name__)
     def set_trial(
         glue_on: wp.array(dtype=int),
         rigid_inverse_mass: wp.array(dtype=real),
@@ -344,146 +312,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 rigid_trial_v[r][k] = real(glue_trial[r][k])
             rigid_trial_spin[r] = spin_part(glue_trial[r])
 
-    @n.kernel(__name__)
-    def add_inertia(
-        glue_on: wp.array(dtype=int),
-        rigid_inverse_mass: wp.array(dtype=real),
-        rigid_world_inertia: wp.array(dtype=inertia),
-        inertia: wp.array(dtype=real),
-        glue_block: wp.array(dtype=square),
-    ):
-        """c M to each block."""
-        r = wp.tid()
-        if unknown(glue_on[r], rigid_inverse_mass[r]):
-            glue_block[r] = glue_block[r] + mass_matrix(rigid_inverse_mass[r], rigid_world_inertia[r], inertia[0])
-
-    @n.kernel(__name__)
-    def precondition(
-        world_rigids: int,
-        world_chunks: wp.array(dtype=int),
-        glue_on: wp.array(dtype=int),
-        rigid_inverse_mass: wp.array(dtype=real),
-        glue_block: wp.array(dtype=square),
-        glue_load: wp.array(dtype=square),
-        glue_residual: wp.array(dtype=motion),
-        glue_residual_before: wp.array(dtype=motion),
-        glue_z: wp.array(dtype=motion),
-        chunk_sums: wp.array(dtype=real),
-        chunk_mixed: wp.array(dtype=real),
-    ):
-        """z = (block + load)⁻¹ r."""
-        w = wp.tid()
-        total = wp.float64(0.0)
-        mixed = wp.float64(0.0)
-        for r in range(w * world_rigids, (w + 1) * world_rigids):
-            z = motion()
-            if unknown(glue_on[r], rigid_inverse_mass[r]):
-                z = solved(glue_block[r] + glue_load[r], glue_residual[r])
-                total += wp.dot(glue_residual[r], z)
-                mixed += wp.dot(glue_residual_before[r], z)
-            glue_z[r] = z
-        first = world_chunks[w]
-        chunk_sums[first] = chunk_sums[first] + real(total)
-        chunk_mixed[first] = chunk_mixed[first] + real(mixed)
-
-    @n.kernel(__name__)
-    def turn(
-        world_rigids: int,
-        world_chunks: wp.array(dtype=int),
-        beta: wp.array(dtype=real),
-        glue_z: wp.array(dtype=motion),
-        glue_residual: wp.array(dtype=motion),
-        glue_direction: wp.array(dtype=motion),
-        chunk_mixed: wp.array(dtype=real),
-    ):
-        """As `conjugate.turn`."""
-        w = wp.tid()
-        work = wp.float64(0.0)
-        for r in range(w * world_rigids, (w + 1) * world_rigids):
-            d = glue_z[r]
-            if beta[w] != real(0.0):
-                d += wp.float64(beta[w]) * glue_direction[r]
-            glue_direction[r] = d
-            work += wp.dot(d, glue_residual[r])
-        chunk_mixed[world_chunks[w]] = chunk_mixed[world_chunks[w]] + real(work)
-
-    @n.kernel(__name__)
-    def add_product(
-        world_rigids: int,
-        world_chunks: wp.array(dtype=int),
-        glue_on: wp.array(dtype=int),
-        rigid_inverse_mass: wp.array(dtype=real),
-        rigid_world_inertia: wp.array(dtype=inertia),
-        inertia: wp.array(dtype=real),
-        glue_direction: wp.array(dtype=motion),
-        glue_load: wp.array(dtype=square),
-        glue_product: wp.array(dtype=motion),
-        chunk_sums: wp.array(dtype=real),
-    ):
-        """Inertia beside the points; loads count in the curvature alone, as those of free points."""
-        w = wp.tid()
-        total = wp.float64(0.0)
-        for r in range(w * world_rigids, (w + 1) * world_rigids):
-            if unknown(glue_on[r], rigid_inverse_mass[r]):
-                d = glue_direction[r]
-                out = glue_product[r] + mass_matrix(rigid_inverse_mass[r], rigid_world_inertia[r], inertia[0]) * d
-                glue_product[r] = out
-                total += wp.dot(d, out + glue_load[r] * d)
-        chunk_sums[world_chunks[w]] = chunk_sums[world_chunks[w]] + real(total)
-
-    @n.kernel(__name__)
-    def advance(
-        world_rigids: int,
-        alpha: wp.array(dtype=real),
-        glue_v: wp.array(dtype=motion),
-        glue_direction: wp.array(dtype=motion),
-        glue_product: wp.array(dtype=motion),
-        glue_solution: wp.array(dtype=motion),
-        glue_trial: wp.array(dtype=motion),
-        glue_smooth: wp.array(dtype=motion),
-    ):
-        """As `conjugate.advance`."""
-        w = wp.tid()
-        along = wp.float64(alpha[w])
-        if alpha[w] != real(0.0):
-            for r in range(w * world_rigids, (w + 1) * world_rigids):
-                glue_solution[r] = glue_solution[r] + along * glue_direction[r]
-                glue_smooth[r] = glue_smooth[r] - along * glue_product[r]
-                glue_trial[r] = glue_v[r] + glue_solution[r]
-
-    @n.kernel(__name__)
-    def find_residual(
-        glue_on: wp.array(dtype=int),
-        rigid_inverse_mass: wp.array(dtype=real),
-        glue_smooth: wp.array(dtype=motion),
-        glue_contact: wp.array(dtype=motion),
-        glue_residual: wp.array(dtype=motion),
-    ):
-        """What is left of all forces."""
-        r = wp.tid()
-        left = motion()
-        if unknown(glue_on[r], rigid_inverse_mass[r]):
-            left = glue_smooth[r] + glue_contact[r]
-        glue_residual[r] = left
-
-    @n.kernel(__name__)
-    def sum_work(
-        world_rigids: int,
-        world_chunks: wp.array(dtype=int),
-        residual: wp.array(dtype=motion),
-        way: wp.array(dtype=motion),
-        chunk_sums: wp.array(dtype=real),
-    ):
-        """As `search.sum_work`."""
-        w = wp.tid()
-        total = wp.float64(0.0)
-        for r in range(w * world_rigids, (w + 1) * world_rigids):
-            total += wp.dot(residual[r], way[r])
-        chunk_sums[world_chunks[w]] = chunk_sums[world_chunks[w]] + real(total)
-
     return SimpleNamespace(
-        begin_glue=begin_glue, find_smooth=find_smooth, go=go, end_glue=end_glue, set_trial=set_trial,
-        look=look, read_walls=read_walls,
-        add_inertia=add_inertia, precondition=precondition, turn=turn, add_product=add_product, advance=advance,
-        find_residual=find_residual, sum_work=sum_work,
+        begin_glue=begin_glue, find_smooth=find_smooth, go=go, end_glue=end_glue, set_trial=set_trial, look=look,
     )  # fmt: skip
