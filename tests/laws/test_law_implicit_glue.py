@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import turgor
-from support.laws import DEVICE, EPS, PRECISIONS
+from support.laws import DEVICE, EPS
 from turgor import shapes
 
 pytestmark = pytest.mark.req("X2", "B8")
@@ -62,8 +62,10 @@ def places(sim, cap):
     return np.linalg.norm(sim["ball"].positions[cap] - sim["box"].center, axis=1)
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize(("stiffness", "box_mass"), [(2e2, 0.5), (1e6, 0.1), (1e4, 30.0)])
+@pytest.mark.parametrize(
+    ("stiffness", "box_mass", "precision"),
+    [(2e2, 0.5, "double"), (1e6, 0.1, "double"), (1e6, 0.1, "single"), (1e4, 30.0, "double")],
+)
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_glued_pair_in_flight_keeps_momentum_angular_momentum_and_shape(dim, stiffness, box_mass, precision):
     scene = turgor.Scene(dim=dim, gravity=(0.0,) * dim)
@@ -78,7 +80,7 @@ def test_a_glued_pair_in_flight_keeps_momentum_angular_momentum_and_shape(dim, s
     )
     sim = simulated(scene, precision=precision)
     (linear, angular), apart = momenta(sim, cap), places(sim, cap)
-    for _ in range(30):
+    for _ in range(24):
         sim.step()
     p, spin = momenta(sim, cap)
     size = 1.0 + box_mass
@@ -110,7 +112,7 @@ def test_a_hanging_ball_comes_to_the_rest_of_the_explicit_solver(stiffness):
         scene = turgor.Scene()
         glued(scene, height=0.0, kind="static", stiffness=stiffness, damping=4.0)
         sim = simulated(scene, solver=solver)
-        sim.run(4.0)
+        sim.run(3.0)
         assert np.abs(sim["ball"].velocities).max() < 5e-3
         rests.append(np.array(sim["ball"].positions))
     assert rests[0][:, 2].min() < -0.301  # it hangs
