@@ -90,13 +90,16 @@ def test_a_glued_pair_in_flight_keeps_momentum_angular_momentum_and_shape(dim, s
     np.testing.assert_allclose(places(sim, cap), apart, rtol=1e-5 if precision == "single" else 1e-12)
 
 
-def test_a_third_body_that_hits_the_box_leaves_momentum_as_it_was():
+@pytest.mark.parametrize("kind", ["soft", "rigid"])
+def test_a_third_body_that_hits_the_box_leaves_momentum_as_it_was(kind):
     scene = turgor.Scene(gravity=(0, 0, 0))
     cap = glued(scene, height=0.0, stiffness=1e5, box_mass=0.2)
-    scene.add_soft_body(
-        shapes.icosphere(0.2, 1), name="third", at=(0.05, 0, 0.68), velocity=(0, 0, -3), mass=0.5,
-        springs=turgor.Springs(1e4, 0.0), gas=turgor.Gas.at(gauge=200.0, ambient=2000.0),
-    )  # fmt: skip
+    third = {"name": "third", "at": (0.05, 0, 0.68), "velocity": (0, 0, -3), "mass": 0.5}
+    if kind == "soft":
+        gas = turgor.Gas.at(gauge=200.0, ambient=2000.0)
+        scene.add_soft_body(shapes.icosphere(0.2, 1), springs=turgor.Springs(1e4, 0.0), gas=gas, **third)
+    else:
+        scene.add_rigid_body(shapes.box((0.3, 0.3, 0.3)), **third)
     sim = simulated(scene)
     linear, _ = momenta(sim, cap)
     for _ in range(30):
@@ -141,19 +144,50 @@ def test_a_stiff_skin_on_a_box_falls_on_the_ground_and_stays_glued(mass, box_mas
     assert 0.25 < sim["ball"].center[2] < 0.45
 
 
-def test_the_ground_carries_what_hangs_on_a_light_box():
-    """A skin of 1 kg on a box of 0.1 kg at rest: the ground reads both, the skin no contact at all."""
+@pytest.mark.parametrize("carrier", ["ground", "static", "dynamic"])
+def test_what_hangs_on_a_light_box_is_carried(carrier):
+    """A skin of 1 kg, 1e6 N/m, on a box of 0.1 kg falls on the ground or a rigid table: these read both weights."""
     scene = turgor.Scene()
     scene.add_ground(friction=0.5, restitution=0.0)
-    glued(scene, height=0.391, below=True, stiffness=1e5, damping=10.0)
-    sim = simulated(scene, readings=True)
-    sim.run(1.0)
-    rows = [sim.step() or sim.contacts().force for _ in range(20)]
-    for names in (("box", "ground"), ("box",)):
+    if carrier != "ground":
+        scene.add_rigid_body(shapes.box((1, 1, 0.2)), name="table", at=(0, 0, 0.1), kind=carrier, mass=5.0)
+    glued(scene, height=0.45 if carrier == "ground" else 0.65, below=True, damping=10.0)
+    sim = simulated(scene, readings=True, ledger=True)
+    most = fall = before = 0.0
+    for _ in range(60):
+        sim.step()
+        now = sim.energy()
+        fall, before, most = max(fall, before - now.dissipated), now.dissipated, max(most, now.kinetic)
+    assert fall < 3e-4 * most
+    rows, name = [sim.step() or sim.contacts().force for _ in range(20)], "ground" if carrier == "ground" else "table"
+    for names in (("box", name), ("box",)):
         read = [force.between(*names) if len(names) == 2 else force.on(*names) for force in rows]
         assert np.mean(read, axis=0) == pytest.approx([0.0, 0.0, 1.1 * G], abs=0.01 * 1.1 * G)
     assert np.abs(np.mean([force.on("ball") for force in rows], axis=0)).max() < 1e-9
-    assert np.mean([force.on("ground")[2] for force in rows]) == pytest.approx(-1.1 * G, rel=0.01)
+    weight = {"ground": 1.1, "static": 1.1, "dynamic": 6.1}[carrier]
+    under = "table" if carrier == "static" else "ground"
+    assert np.mean([force.on(under)[2] for force in rows]) == pytest.approx(-weight * G, rel=0.01)
+
+
+@pytest.mark.parametrize("kind", ["wall", "plate"])
+def test_a_lift_raises_the_box_and_what_hangs_on_it(kind):
+    """(m + M) g v t, all of it height."""
+    scene = turgor.Scene()
+    if kind == "wall":
+        scene.add_plane(point=(0, 0, 0), normal=(0, 0, 1), name="lift", restitution=0.0)
+    else:
+        scene.add_rigid_body(shapes.box((3, 3, 0.2)), name="lift", at=(0, 0, -0.1), kind="kinematic", restitution=0.0)
+    glued(scene, height=0.391, below=True, stiffness=1e5, damping=20.0)
+    sim = simulated(scene, ledger=True)
+    sim.run(0.5)
+    (sim.walls if kind == "wall" else sim.rigid_bodies)["lift"].velocity = (0, 0, 0.5)
+    sim.run(0.5)
+    before = sim.energy()
+    sim.run(0.5)
+    after = sim.energy()
+    assert after.work - before.work == pytest.approx(1.1 * G * 0.25, rel=0.01)
+    assert after.gravity - before.gravity == pytest.approx(1.1 * G * 0.25, rel=0.01)
+    assert after.dissipated - before.dissipated == pytest.approx(0.0, abs=0.01 * 1.1 * G * 0.25)
 
 
 def test_a_driven_body_does_the_work_that_the_explicit_solver_says():

@@ -164,6 +164,8 @@ class BackwardEuler:
         self.choose_guess()
         system.place_pieces()
         wp.capture_while(self.any_active, self.round)
+        if self.glue is not None:
+            self.glue.react()
         if self.pairs is not None:
             self.pairs.end()
         if self.ledger is not None:

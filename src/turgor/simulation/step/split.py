@@ -23,6 +23,7 @@ from turgor.simulation.step.implicit import BackwardEuler
 from turgor.solvers import plan, split
 from turgor.solvers.implicit.contacts import PressedPairs
 from turgor.solvers.implicit.glue import GluedBodies
+from turgor.solvers.implicit.glue_rigids import GluedTouching
 from turgor.solvers.implicit.readings import SoftReadings
 from turgor.solvers.schemes import Scheme
 
@@ -71,6 +72,8 @@ class SplitEnd:
         self.rigid_contacts: RigidContacts | None = None
         if self.rigids:
             self.rigid_contacts = RigidContacts(model, state, scratch, method != "none", self.parallel)
+            if implicit is not None and implicit.glue is not None and self.rigids > model.worlds:
+                implicit.glue.touching = GluedTouching(self.rigid_contacts, implicit.glue, self.readings)
 
     @property
     def parts(self) -> dict[str, Any]:

@@ -11,8 +11,9 @@ of glued points are P of those of s, so neighbours and gas notice them as they n
 rigid body are Pᵀ of those of its points. So neither a stiff skin on a light body nor a light skin on a heavy one is a
 matter of who moves first. Its own block, with what it presses against, is the preconditioner of a rigid body.
 
-Glued bodies meet walls inside the solve too, with their collision points (as `walls.py`): a skin rests on a body that
-rests. They hold a little in front of the wall, where contact of rigid bodies, which comes later, has nothing to add.
+Glued bodies meet walls inside the solve too, with their collision points (as `walls.py`), and other rigid bodies where
+rigid contact finds that they touch (`glue_rigids.py`): a skin rests on a body that rests. They are held a little in
+front of both, where contact of rigid bodies, which comes later, has nothing to add.
 """
 
 import functools
@@ -24,12 +25,15 @@ import warp as wp
 
 from turgor.kernel.numbers import Numbers
 from turgor.solvers.implicit import glue_contacts, glue_forces, glue_momentum, glue_unknowns
+from turgor.solvers.implicit.glue_rigids import GluedTouching
 
 __all__ = ["GluedBodies", "kernels"]
 
 
 class GluedBodies:
     """The unknowns of rigid bodies that soft vertices are glued to; launched beside the stages of a step."""
+
+    touching: GluedTouching | None = None  # with other rigid bodies
 
     def __init__(self, implicit: Any, surfaces: Any) -> None:
         model, n, rigids = implicit.model, implicit.model.numbers, implicit.model.rigids
@@ -80,6 +84,8 @@ class GluedBodies:
     def begin(self) -> None:
         """Rigid bodies as forces alone move them."""
         self.launch(self.kernels.begin_glue, self.total)
+        if self.touching is not None:
+            self.touching.find()
         wp.copy(self.rigid_wall_force_round, self.rigid_wall_force)
 
     def carry(self) -> None:
@@ -107,8 +113,15 @@ class GluedBodies:
         """Along the solution."""
         self.launch(self.kernels.go, self.total)
 
+    def react(self) -> None:
+        """What other rigid bodies get, before the contacts of soft bodies push them."""
+        if self.touching is not None:
+            self.touching.react()
+
     def end(self) -> None:
         """The motion of the bodies at the end of the step, and what momentum is owed."""
+        if self.implicit.ledger is not None and self.implicit.owner.state.walls.moving:
+            self.launch(self.k_contacts.drive_walls, self.points)
         self.momentum.repay()
         self.launch(self.kernels.end_glue, self.total)
         wp.copy(self.rigid_wall_force, self.rigid_wall_force_now)
@@ -117,9 +130,9 @@ class GluedBodies:
     def look(self, readings: Any) -> None:
         """Velocities without contact, from which on contact is read, and what walls did, pair by pair."""
         self.launch(self.kernels.look, self.total, rigid_seen_v=readings.rigid_seen_v)
-        table = readings.pairs.table
-        given = {"world_bodies": self.implicit.world_bodies, "table": table}
-        self.launch(self.k_contacts.read_walls, self.points, **given)
+        given = {"world_bodies": self.implicit.world_bodies, "table": readings.pairs.table}
+        given |= {name: getattr(self.momentum, name) for name in ("rigid_compound", "compound_rest")}
+        self.launch(self.k_contacts.read_walls, self.points, **given, rigid_seen_v=readings.rigid_seen_v)
 
     # contact --------------------------------------------------------------------------------------------------------
 
@@ -137,6 +150,8 @@ class GluedBodies:
         self.launch(self.k_contacts.take_contacts, self.total, rigid_sums=sums)
         self.launch(self.k_contacts.take_point_contacts, self.count)
         self.launch(self.k_contacts.press_walls, self.points)
+        if self.touching is not None:
+            self.touching.press()
 
     # the linear system ----------------------------------------------------------------------------------------------
 

@@ -31,6 +31,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
     push_of, shared_friction, shared_restitution = wall.push_of, wall.shared_friction, wall.shared_restitution
     Table, add_to_pair = pair_sums.kernels(n).Table, pair_sums.kernels(n).add_to_pair
 
+    @wp.func
+    def pushing_most(push: vec, normal: wp.array(dtype=vec)) -> int:
+        """The wall to which a force belongs; in a corner, the one along whose normal it is largest."""
+        best = int(0)  # noqa: RUF046, UP018
+        for w in range(normal.shape[0]):
+            if wp.dot(push, normal[w]) > wp.dot(push, normal[best]):
+                best = w
+        return best
+
     @n.kernel(__name__)
     def take_contacts(
         rigid_sums: wp.array(dtype=sums),
@@ -153,21 +162,52 @@ def kernels(n: Numbers) -> SimpleNamespace:
         dt: wp.array(dtype=real),
         wall_normal: wp.array(dtype=vec),
         rigid_wall_force_now: wp.array(dtype=vec),
+        rigid_compound: wp.array(dtype=int),
+        compound_rest: wp.array(dtype=wide),
+        rigid_inverse_mass: wp.array(dtype=real),
+        rigid_seen_v: wp.array(dtype=vec),
         table: Table,
     ):
         """Impulses of walls on collision points; in a corner they count for the wall that pushes most."""
         p = wp.tid()
         push = rigid_wall_force_now[p]
         if wp.length_sq(push) > real(0.0):
-            best = int(0)  # noqa: RUF046, UP018
-            for w in range(wall_normal.shape[0]):
-                if wp.dot(push, wall_normal[w]) > wp.dot(push, wall_normal[best]):
-                    best = w
             r = local_body[p]
+            more = vec()
+            if rigid_compound[r] >= 0:
+                more = vec(wp.float64(wp.length(push)) * compound_rest[rigid_compound[r]])
+                wp.atomic_add(rigid_seen_v, r, -rigid_inverse_mass[r] * more)
             one = rigid_world[r] * (world_bodies + world_rigids) + world_bodies + r % world_rigids
-            add_to_pair(table, one, table.bodies + best, dt[0] * push)
+            add_to_pair(table, one, table.bodies + pushing_most(push, wall_normal), dt[0] * push + more)
+
+    @n.kernel(__name__)
+    def drive_walls(
+        local: wp.array(dtype=vec),
+        local_body: wp.array(dtype=int),
+        rigid_x: wp.array(dtype=vec),
+        rigid_q: wp.array(dtype=pose),
+        wall_normal: wp.array(dtype=vec),
+        wall_centre: wp.array(dtype=vec),
+        wall_velocity: wp.array(dtype=vec),
+        wall_spin: wp.array(dtype=spin_type),
+        dt: wp.array(dtype=real),
+        rigid_wall_force_now: wp.array(dtype=vec),
+        rigid_dissipated: wp.array(dtype=wp.float64),
+        rigid_work: wp.array(dtype=wp.float64),
+    ):
+        """J of walls that move, for the ledger: what the bodies have got of it is not a gain of their own."""
+        p = wp.tid()
+        push = rigid_wall_force_now[p]
+        if wp.length_sq(push) > real(0.0):
+            w = pushing_most(push, wall_normal)
+            r = local_body[p]
+            x = rigid_x[r] + rotate(rigid_q[r], local[p])
+            surface = wall_velocity[w] + swing(wall_spin[w], x - wall_centre[w])
+            given = wp.float64(dt[0]) * wp.float64(wp.dot(push, surface))
+            wp.atomic_add(rigid_dissipated, r, given)
+            wp.atomic_add(rigid_work, r, given)
 
     return SimpleNamespace(
         sums=sums, take_contacts=take_contacts, take_point_contacts=take_point_contacts, press_walls=press_walls,
-        keep_walls=keep_walls, read_walls=read_walls,
+        keep_walls=keep_walls, read_walls=read_walls, drive_walls=drive_walls,
     )  # fmt: skip

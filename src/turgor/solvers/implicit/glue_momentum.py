@@ -50,6 +50,8 @@ class Compounds:
         self.compound_centre, self.compound_velocity = (
             wp.zeros(self.count, dtype=n.wide, device=device) for _ in range(2)
         )
+        # N s per N of walls: what these have done beyond their forces, for readings
+        self.compound_rest = wp.zeros(self.count, dtype=n.wide, device=device)
         self.compound_spin = wp.zeros(self.count, dtype=rigid_part.kernels(n).twist, device=device)
         self.world_glued, self.world_points = owner.count // model.worlds, owner.points // model.worlds
         self.launch = implicit.launch.extended(owner, self)
@@ -220,8 +222,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         compound_centre: wp.array(dtype=wide),
         compound_velocity: wp.array(dtype=wide),
         compound_spin: wp.array(dtype=twist),
+        compound_rest: wp.array(dtype=wide),
     ):
-        """The rigid motion that gives it back; none where walls press."""
+        """The rigid motion that gives it back; where walls press they have taken it."""
         c = wp.tid()
         w = c // per_world
         h = wp.float64(dt[0])
@@ -261,7 +264,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         centre = get_vector(sums, 1) / sums[0]
         owed = get_vector(sums, 4)
         turning = get(sums, 7) - moment(centre, owed)
+        compound_rest[c] = wide()
         if sums[16] > wp.float64(0.0):
+            compound_rest[c] = -owed / sums[16]
             owed = wide()
             turning = twist(wp.float64(0.0))
         compound_centre[c] = origin + centre
