@@ -108,12 +108,11 @@ def test_a_third_body_that_hits_the_box_leaves_momentum_as_it_was(kind):
     assert np.abs(momenta(sim, cap)[0] - linear).max() < 1e-12
 
 
-@pytest.mark.parametrize("stiffness", [300.0, 3000.0])
-def test_a_hanging_ball_comes_to_the_rest_of_the_explicit_solver(stiffness):
+def test_a_hanging_ball_comes_to_the_rest_of_the_explicit_solver():
     rests = []
     for solver in ("implicit", "symplectic"):
         scene = turgor.Scene()
-        glued(scene, height=0.0, kind="static", stiffness=stiffness, damping=4.0)
+        glued(scene, height=0.0, kind="static", stiffness=1000.0, damping=4.0)
         sim = simulated(scene, solver=solver)
         sim.run(3.0)
         assert np.abs(sim["ball"].velocities).max() < 5e-3
@@ -154,12 +153,12 @@ def test_what_hangs_on_a_light_box_is_carried(carrier):
     glued(scene, height=0.45 if carrier == "ground" else 0.65, below=True, damping=10.0)
     sim = simulated(scene, readings=True, ledger=True)
     most = fall = before = 0.0
-    for _ in range(60):
+    for _ in range(50):
         sim.step()
         now = sim.energy()
         fall, before, most = max(fall, before - now.dissipated), now.dissipated, max(most, now.kinetic)
     assert fall < 3e-4 * most
-    rows, name = [sim.step() or sim.contacts().force for _ in range(20)], "ground" if carrier == "ground" else "table"
+    rows, name = [sim.step() or sim.contacts().force for _ in range(10)], "ground" if carrier == "ground" else "table"
     for names in (("box", name), ("box",)):
         read = [force.between(*names) if len(names) == 2 else force.on(*names) for force in rows]
         assert np.mean(read, axis=0) == pytest.approx([0.0, 0.0, 1.1 * G], abs=0.01 * 1.1 * G)
