@@ -35,13 +35,17 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @n.kernel(__name__)
     def set_step(
-        dt: wp.array(dtype=real), step: wp.array(dtype=real), inertia: wp.array(dtype=real), paired: wp.array(dtype=int)
+        dt: wp.array(dtype=real),
+        has_glue: wp.array(dtype=int),
+        step: wp.array(dtype=real),
+        inertia: wp.array(dtype=real),
+        paired: wp.array(dtype=int),
     ):
         """Backward Euler over the whole step, until more is known."""
         b = wp.tid()
         step[b] = dt[0]
         inertia[b] = real(1.0) / dt[0]
-        paired[b] = 0
+        paired[b] = has_glue[b]
 
     @n.kernel(__name__)
     def find_weights(

@@ -58,7 +58,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         neighbours: wp.array(dtype=int),
         neighbour_rest: wp.array(dtype=real),
         stiffness: wp.array(dtype=real),
-        chunk_energy: wp.array(dtype=wp.vec3d),
+        chunk_energies: wp.array(dtype=wp.vec3d),
     ):
         """Kinetic, potential (springs and weight), and the square of its rounding, of a chunk of points."""
         chunk, lane = wp.tid()
@@ -84,12 +84,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         three = wp.tile_sum(wp.tile(rounding))
         total = wp.vec3d(one[0], two[0], three[0])
         if lane == 0:
-            chunk_energy[chunk] = total
+            chunk_energies[chunk] = total
 
     @n.kernel(__name__)
     def find_energy(
         chunk_first: wp.array(dtype=int),
-        chunk_energy: wp.array(dtype=wp.vec3d),
+        chunk_energies: wp.array(dtype=wp.vec3d),
         limited: wp.array(dtype=int),
         volume: wp.array(dtype=real),
         rest_volume: wp.array(dtype=real),
@@ -104,7 +104,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         if limited[b] != 0:
             total = wp.vec3d()
             for c in range(chunk_first[b], chunk_first[b + 1]):
-                total += chunk_energy[c]
+                total += chunk_energies[c]
             total[1] = total[1] + gas_energy(volume[b], rest_volume[b], pressure[b], ambient[b], gamma[b], held[b])
             energy[b] = total
 
