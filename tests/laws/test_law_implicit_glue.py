@@ -128,7 +128,7 @@ def test_a_stiff_skin_on_a_box_falls_on_the_ground_and_stays_glued(mass, box_mas
     scene = turgor.Scene()
     scene.add_ground(friction=0.5, restitution=0.2)
     cap = glued(scene, height=0.6, below=below, mass=mass, box_mass=box_mass)
-    sim = simulated(scene, ledger=True)
+    sim = simulated(scene, ledger=True, substeps=4)
     apart, start, most, fall, before = places(sim, cap), sim.energy(), 0.0, 0.0, 0.0
     for _ in range(45):
         sim.step()

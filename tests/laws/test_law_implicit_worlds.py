@@ -24,8 +24,8 @@ def test_a_world_does_not_see_what_others_need(load):
         scene.add_soft_body(shapes.icosphere(0.4, 1), name="top", at=(0.1, 0, 1.3), velocity=(0, 0, -2), **ball)
     else:
         scene.add_rigid_body(shapes.box((0.6, 0.6, 0.3)), name="top", at=(0, 0, 1.1), velocity=(0, 0, -2), mass=2.0)
-    alone = turgor.Simulation(scene, device=DEVICE, solver="implicit")
-    several = turgor.Simulation(scene, device=DEVICE, solver="implicit", worlds=3)
+    alone = turgor.Simulation(scene, device=DEVICE, solver="implicit", substeps=4)
+    several = turgor.Simulation(scene, device=DEVICE, solver="implicit", substeps=4, worlds=3)
     velocities = np.array(several["low"].velocities)
     velocities[1] += (3.0, 0.0, -4.0)
     several["low"].velocities = velocities

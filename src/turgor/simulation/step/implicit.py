@@ -12,6 +12,7 @@ from turgor.model.model import Model
 from turgor.simulation.settings import RunSettings
 from turgor.simulation.step.linear import LinearSystem
 from turgor.solvers.implicit import history, limit, newton, pace, potential, rigid_part, search, walls
+from turgor.solvers.implicit import ledger as ledger_of
 from turgor.solvers.implicit.glue import GluedBodies
 from turgor.solvers.implicit.ledger import SoftLedger
 
@@ -48,8 +49,8 @@ class BackwardEuler:
 
     # what a step has from those before
     CHANGED: tuple[str, ...] = (
-        "wall_force", "wall_before", "x_before", "v_before", "moment_before", "dt_before", "near_wall", "wall_pressing",
-        "steps_planned", "system.turned",
+        "wall_force", "wall_before", "x_before", "v_before", "v_solved", "moment_before", "dt_before", "near_wall",
+        "wall_pressing", "steps_planned", "system.turned",
     )  # fmt: skip
     SAVED: tuple[str, ...] = (*CHANGED, "system.coarse_inverse", "system.all_iterations", "renewal")
 
@@ -59,7 +60,7 @@ class BackwardEuler:
         self.count, self.bodies, self.worlds = step.count, step.bodies, model.worlds
         self.k_newton, self.k_rigid, self.k_walls = newton.kernels(n), rigid_part.kernels(n), walls.kernels(n)
         self.k_search, self.k_potential, self.k_history = search.kernels(n), potential.kernels(n), history.kernels(n)
-        self.k_limit, self.k_pace = limit.kernels(n), pace.kernels(n)
+        self.k_limit, self.k_pace, self.k_ledger = limit.kernels(n), pace.kernels(n), ledger_of.kernels(n)
         device = model.device
 
         def vectors() -> Any:
@@ -69,7 +70,7 @@ class BackwardEuler:
             return wp.zeros(size, dtype=n.real, device=device)
 
         self.wall_force, self.wall_force_round, self.wall_force_now, self.force = (vectors() for _ in range(4))
-        self.hardness, self.hung = reals(self.count), reals(self.bodies)
+        self.hardness, self.wall_given, self.hung = reals(self.count), reals(self.count), reals(self.bodies)
         self.chunk_potential = wp.zeros(model.chunks, dtype=wp.float64, device=device)
         self.body_potential = wp.zeros(self.bodies, dtype=wp.float64, device=device)
         self.body_guess = wp.zeros(self.bodies, dtype=wp.int32, device=device)
@@ -79,7 +80,7 @@ class BackwardEuler:
         self.turn_sums = wp.zeros(self.bodies, dtype=self.k_rigid.row, device=device)
         self.turn_centre, self.turn_velocity = (wp.zeros(self.bodies, dtype=n.wide, device=device) for _ in range(2))
         self.turn_spin = wp.zeros(self.bodies, dtype=self.k_rigid.twist, device=device)
-        self.v_round, self.x_round = vectors(), vectors()
+        self.v_round, self.x_round, self.v_solved = (vectors() for _ in range(3))
         # BDF2: where its step of Backward Euler begins, and what is left of the step before
         self.x_from, self.v_from, self.x_before, self.v_before, self.wall_before = (vectors() for _ in range(5))
         self.dt_before, self.echo = reals(self.bodies), reals(self.bodies)
@@ -211,10 +212,12 @@ class BackwardEuler:
             self.glue.end()
         self.launch(self.k_history.end_step, self.count)
         wp.capture_if(self.any_limited, on_true=self.limit)
+        wp.copy(self.v_solved, self.owner.state.v)
         wp.copy(self.wall_force, self.wall_force_now)
 
     def begin_from(self) -> None:
         """Where the step of Backward Euler begins, and how the bodies move there."""
+        self.launch(self.k_history.notice_changes, self.count)
         self.launch(self.k_history.find_weights, self.bodies)
         self.launch(self.k_history.begin_from, self.count)
         self.sum_motion(self.owner.state.x, self.owner.state.v)
@@ -346,7 +349,10 @@ class BackwardEuler:
     def limit(self) -> None:
         """What lies on a wall gains no energy."""
         self.launch(self.k_newton.find_trial, self.count)
+        if self.owner.state.walls.moving:
+            self.launch(self.k_ledger.drive_walls, self.count, wall_drive=self.wall_given)
         self.find_energy(self.system.at_x, self.energy)
+        self.wall_given.zero_()
         self.launch(self.k_limit.find_scale, self.bodies)
         self.launch(self.k_limit.slow_down, self.count)
 

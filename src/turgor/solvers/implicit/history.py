@@ -48,6 +48,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
         paired[b] = has_glue[b]
 
     @n.kernel(__name__)
+    def notice_changes(
+        body: wp.array(dtype=int),
+        v: wp.array(dtype=vec),
+        v_solved: wp.array(dtype=vec),
+        dt_before: wp.array(dtype=real),
+        paired: wp.array(dtype=int),
+    ):
+        """Bodies whose velocities are not those that the last step has found: the sweep has changed them."""
+        i = at(wp.tid())
+        b = at(body[i])
+        if dt_before[b] > real(0.0) and wp.length_sq(v[i] - v_solved[i]) > real(0.0):
+            paired[b] = 1
+
+    @n.kernel(__name__)
     def find_weights(
         dt: wp.array(dtype=real),
         paired: wp.array(dtype=int),
@@ -61,12 +75,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         h = dt[0]
         rho = real(0.0)
         if dt_before[b] > real(0.0) and paired[b] == 0:
-            rho = wp.min(h / dt_before[b], real(2.0))
+            rho = h / dt_before[b]
         length = h * (real(1.0) + rho) / (real(1.0) + real(2.0) * rho)
         echo[b] = rho * rho / (real(1.0) + real(2.0) * rho)
         step[b] = length
         inertia[b] = real(1.0) / length
-        dt_before[b] = h
+        dt_before[b] = wp.where(paired[b] == 0, h, real(0.0))  # impulses between bodies have no echo
 
     @n.kernel(__name__)
     def begin_from(
@@ -173,6 +187,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         wall_before[i] = against
 
     return SimpleNamespace(
-        set_step=set_step, find_weights=find_weights, begin_from=begin_from, find_moment=find_moment,
-        find_correction=find_correction, correct=correct, end_step=end_step,
+        set_step=set_step, notice_changes=notice_changes, find_weights=find_weights, begin_from=begin_from,
+        find_moment=find_moment, find_correction=find_correction, correct=correct, end_step=end_step,
     )  # fmt: skip

@@ -2,8 +2,8 @@
 ones (`history.py`), which would throw the body back.
 
 In a step of a body that lies on a wall, or has in one of the last few, all velocities are scaled down by what its
-energy has grown by, as if the wall had given less. Bodies that something else drives (wind, grabs, moving walls, a pump
-that is still at work), that may touch others, and those with bending, are left alone.
+energy has grown by beyond the work of walls that move, as if the wall had given less. Bodies that something else drives
+(grabs, a pump that is still at work), that may touch others, and those with bending, are left alone.
 """
 
 import functools
@@ -18,7 +18,7 @@ from turgor.solvers.implicit import potential, rigid_part
 
 __all__ = ["STEPS", "kernels"]
 
-STEPS = 6  # after a wall was touched: the echo has then fallen to 1/729
+STEPS, RECENT = 16, 6  # after a wall was touched, when its echo has fallen to 2e-8 and 1/729
 GROWTH = 1e-4  # of the kinetic energy: less is left
 WEIGHT = 1e-2  # of what weight alone would make in a step from rest: less is left, as walls give way a little
 NOISE = 4.0  # times the energy that rounded positions make
@@ -28,22 +28,10 @@ NOISE = 4.0  # times the energy that rounded positions make
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """sum_energy and find_energy, at the start and at the end of a step; limit."""
-    real, vec, spin_type = n.real, n.vec, n.spin
+    real, vec = n.real, n.vec
     row = rigid_part.kernels(n).row
     gas_energy = potential.kernels(n).gas_energy
     eps = wp.constant(real(np.finfo(n.dtype).eps))
-
-    if n.dim == 2:
-
-        @wp.func
-        def turns_at_all(spin: spin_type) -> bool:
-            return spin != real(0.0)
-
-    else:
-
-        @wp.func
-        def turns_at_all(spin: spin_type) -> bool:
-            return wp.length_sq(spin) > real(0.0)
 
     @n.kernel(__name__)
     def sum_energy(
@@ -53,6 +41,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         at_x: wp.array(dtype=vec),
         v: wp.array(dtype=vec),
         mass: wp.array(dtype=real),
+        wall_given: wp.array(dtype=real),  # J/kg: work of walls that move
         body_gravity: wp.array(dtype=vec),
         neighbour_start: wp.array(dtype=int),
         neighbours: wp.array(dtype=int),
@@ -77,7 +66,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 stored += wp.float64(real(0.25) * stiffness[b] * longer * longer)
                 rounding += wp.float64(off * longer * off * longer)
             moving += wp.float64(real(0.5) * mass[i] * wp.length_sq(v[i]))
-            stored -= wp.float64(mass[i]) * wp.float64(wp.dot(body_gravity[b], here))
+            stored -= wp.float64(mass[i]) * wp.float64(wp.dot(body_gravity[b], here) + wall_given[i])
         total = wp.vec3d()
         one = wp.tile_sum(wp.tile(moving))
         two = wp.tile_sum(wp.tile(stored))
@@ -120,17 +109,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         grab_vertex: wp.array(dtype=int),
         inflate: wp.array(dtype=real),
         clock: wp.array(dtype=wp.float64),
-        wall_velocity: wp.array(dtype=vec),
-        wall_spin: wp.array(dtype=spin_type),
         speed_share: wp.array(dtype=real),
     ):
         """By how much the velocities of each body are scaled."""
         b = wp.tid()
         share = real(1.0)
         driven = bending[b] > real(0.0) or grab_vertex[b] >= 0 or wp.float64(inflate[b]) > clock[0]
-        for k in range(wall_velocity.shape[0]):
-            turns = wall_spin[at(k)]
-            driven = driven or turns_at_all(turns) or wp.length_sq(wall_velocity[at(k)]) > real(0.0)
         if limited[b] != 0 and not driven:
             now = energy[b]
             before = energy_before[b]
@@ -164,7 +148,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """Whether a body has touched a wall lately, and is alone with it."""
         b = wp.tid()
-        limited[b] = wp.where(near_wall[b] > 0 and paired[b] == 0, 1, 0)
+        limited[b] = wp.where(near_wall[b] > STEPS - RECENT and paired[b] == 0, 1, 0)
         if limited[b] != 0:
             any_limited[0] = 1
 

@@ -70,7 +70,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         steps_planned: wp.array(dtype=int),
     ):
         """For the most demanding body; not fewer than half of those before, so that the step grows twofold at most."""
-        most = wp.max(FEWEST, steps_planned[0] / 2)
+        most = wp.max(FEWEST, (steps_planned[0] + 1) / 2)
         for b in range(hits.shape[0]):
             weight = body_mass[b] * wp.length(body_gravity[b])
             if body_mass[b] > real(0.0) and (hits[b] != 0 or wall_pressing[b] > real(PRESSED) * weight):

@@ -80,9 +80,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """A step that makes a body so much larger, smaller, or turns it inside out is too long, whatever its work."""
         w = wp.tid()
         for b in range(w * world_bodies, (w + 1) * world_bodies):
-            before = wp.max(volume_round[b], real(VOLUME_FLOOR) * rest_volume[b])
+            before = volume_round[b]
             far = not (volume[b] < real(SWELLING) * before and volume[b] * real(SWELLING) > before)
-            if rest_volume[b] > real(0.0) and far:
+            if before > real(VOLUME_FLOOR) * rest_volume[b] and far:  # sheets have none
                 for c in range(world_chunks[w], world_chunks[w + 1]):
                     chunk_sums[c] = real(0.0)
                 chunk_sums[world_chunks[w]] = -real(1.0e3) * wp.abs(first_work[w])
