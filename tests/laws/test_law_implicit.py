@@ -215,8 +215,6 @@ def test_a_hanging_sheet_with_bending_in_the_wind_comes_to_rest():
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"ledger": True}, "ledger = True"),
-        ({"readings": True}, "readings = True"),
         ({"contact": "particles"}, "contact = 'particles'"),
     ],
 )

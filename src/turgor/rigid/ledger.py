@@ -3,6 +3,9 @@
 Everything is measured before and after, whatever contact does in between: work of the forces over the path, minus the
 gain of kinetic energy (the derivation is that of `solvers.velocity.booked`). Rotation is taken at the pose at which
 impulses act: free rotation keeps its energy. A turn θ without a velocity changes it by θ·(ω × L), as L stays.
+
+Beside implicit soft bodies (not `halved`) energies are those of the velocities and positions at the end of a step, not
+of a time between. There the path is all that was gone, and what a free step takes, ½ m |v1 - v0|², is a loss too.
 """
 
 import functools
@@ -22,9 +25,9 @@ __all__ = ["RigidLedger", "kernels"]
 class RigidLedger:
     """Launched around the stages of a substep; the arrays are what was there before."""
 
-    def __init__(self, rigids: Rigids, launch: Launcher) -> None:
+    def __init__(self, rigids: Rigids, launch: Launcher, halved: bool) -> None:
         n, self.total = rigids.numbers, rigids.total
-        self.kernels = kernels(n)
+        self.kernels = kernels(n, halved)
         self.x_start, self.v_start, self.v_kicked = (rigids.zeros(n.vec) for _ in range(3))
         self.q_start = rigids.zeros(self.kernels.pose)
         self.angular_start, self.angular_kicked = rigids.zeros(n.spin), rigids.zeros(n.spin)
@@ -51,13 +54,14 @@ class RigidLedger:
 
 @functools.cache
 @no_type_check
-def kernels(n: Numbers) -> SimpleNamespace:
+def kernels(n: Numbers, halved: bool = True) -> SimpleNamespace:
     """In the order of a substep: keep_start, keep_kicked, keep_pushes, book_rigid."""
     real, vec, spin_type, wide = n.real, n.vec, n.spin, n.wide
     turning, push = motion.kernels(n), impulse.kernels(n)
     pose, rotate, spin_of = turning.pose, turning.rotate, turning.spin_of
     cross, swing = push.cross, push.swing
     wide_spin = wp.float64 if n.dim == 2 else wp.vec3d
+    module = __name__ if halved else f"{__name__}_whole"
 
     if n.dim == 2:
 
@@ -80,7 +84,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             """Gain by a small turn at constant angular momentum: of ½ L·R I⁻¹ Rᵀ L."""
             return wp.dot(turn, wp.cross(spin, angular))
 
-    @n.kernel(__name__)
+    @n.kernel(module)
     def keep_start(
         dt: wp.array(dtype=real),
         rigid_inverse_mass: wp.array(dtype=real),
@@ -125,7 +129,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         rigid_grab_pull[r] = pull
         rigid_grab_moment[r] = moment
 
-    @n.kernel(__name__)
+    @n.kernel(module)
     def keep_kicked(
         rigid_v: wp.array(dtype=vec),
         rigid_angular: wp.array(dtype=spin_type),
@@ -137,7 +141,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         rigid_v_kicked[r] = rigid_v[r]
         rigid_angular_kicked[r] = rigid_angular[r]
 
-    @n.kernel(__name__)
+    @n.kernel(module)
     def keep_pushes(
         rigid_push_move: wp.array(dtype=vec),
         rigid_push_turn: wp.array(dtype=spin_type),
@@ -149,7 +153,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         rigid_made_push[r] = rigid_push_move[r]
         rigid_made_turn[r] = rigid_push_turn[r]
 
-    @n.kernel(__name__)
+    @n.kernel(module)
     def book_rigid(
         dt: wp.array(dtype=real),
         rigid_inverse_mass: wp.array(dtype=real),
@@ -184,13 +188,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
             spin_before = wide_spin(spin_of(rigid_q_start[r], rigid_inverse_inertia[r], rigid_angular_start[r]))
             spin_after = wide_spin(spin_of(rigid_q_start[r], rigid_inverse_inertia[r], rigid_angular[r]))
             turn = wide_spin(rigid_made_turn[r])
-            path = wide(rigid_x[r] - rigid_x_start[r]) - half * h * (after - before)
+            path = wide(rigid_x[r] - rigid_x_start[r])
+            if wp.static(halved):
+                path -= half * h * (after - before)
             angle = half * h * (spin_before + spin_after) + turn
             touched = wp.length_sq(rigid_v[r] - rigid_v_kicked[r]) > real(0.0)
             touched = touched or wp.length_sq(rigid_made_push[r]) > real(0.0)
             twist = wide_spin(rigid_angular[r] - rigid_angular_kicked[r])
             touched = touched or inner(twist, twist) > wp.float64(0.0) or inner(turn, turn) > wp.float64(0.0)
-            if touched:
+            if touched or wp.static(not halved):
                 start = wide_spin(rigid_angular_start[r])
                 end = wide_spin(rigid_angular[r])
                 forces = mass * wp.dot(wide(rigid_v_kicked[r]) - before, path)

@@ -39,14 +39,14 @@ class Forces:
         self.estimate_volumes(x, method)
         self.update_bodies(x, v, offset, method)
 
-    def measure(self, x: Any, v: Any) -> None:
-        """Areas, volumes and pressures only."""
+    def measure(self, x: Any, v: Any, offset: float = 0.0) -> None:
+        """Areas, volumes and pressures only; offset: time in substeps."""
         if self.gathers:
             self.gather(x, v)
         else:
             self.add_faces(x)
         self.estimate_volumes(x, self.model.pressing_method)
-        self.update_bodies(x, v, 0.0, self.model.pressing_method)
+        self.update_bodies(x, v, offset, self.model.pressing_method)
 
     def add_springs(self, x: Any, v: Any) -> None:
         self.launch(self.k_springs.add_springs, len(self.model.springs), x=x, v=v)

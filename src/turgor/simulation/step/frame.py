@@ -94,7 +94,7 @@ class Step:
         self.k_losses = losses.kernels(n) if ledger else None
         self.forces = Forces(model, self.launch, gathers)
         self.fused = FusedEnd(model, self.launch, scheme, **options)
-        self.implicit = BackwardEuler(self) if scheme.implicit and self.count else None
+        self.implicit = BackwardEuler(self, ledger) if scheme.implicit and self.count else None
         self.split = self._split(contact, readings, options)
         # a single soft body only needs contact while it could touch itself
         self.alone = (

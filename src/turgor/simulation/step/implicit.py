@@ -12,6 +12,8 @@ from turgor.model.model import Model
 from turgor.simulation.settings import RunSettings
 from turgor.simulation.step.linear import LinearSystem
 from turgor.solvers.implicit import newton, potential, rigid_part, search, walls
+from turgor.solvers.implicit.glue import GluedBodies
+from turgor.solvers.implicit.ledger import SoftLedger
 
 if TYPE_CHECKING:
     from turgor.simulation.step.frame import Step
@@ -28,9 +30,6 @@ SLOW, FEW, PATIENCE = 2.0, 10, 30  # a coarse matrix is made anew at so many tim
 def ensure_known(model: Model, settings: RunSettings) -> None:
     """Say what this solver does not know yet."""
     unknown = {
-        "glue": model.glue.count > 0,
-        "ledger = True": settings.ledger,
-        "readings = True": settings.readings,
         f"contact = {settings.contact!r}": settings.contact not in ("features", "none"),
     }
     for what, there in unknown.items():
@@ -51,7 +50,7 @@ class BackwardEuler:
     )  # fmt: skip
     CHANGED: tuple[str, ...] = ("wall_force", "system.turned")
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: Step, ledger: bool) -> None:
         model, n = step.model, step.model.numbers
         self.owner, self.model, self.forces = step, model, step.forces
         self.count, self.bodies, self.worlds = step.count, step.bodies, model.worlds
@@ -66,7 +65,7 @@ class BackwardEuler:
             return wp.zeros(size, dtype=n.real, device=device)
 
         self.wall_force, self.wall_force_round, self.wall_force_now, self.force = (vectors() for _ in range(4))
-        self.hardness = reals(self.count)
+        self.hardness, self.hung = reals(self.count), reals(self.bodies)
         self.chunk_potential = wp.zeros(model.chunks, dtype=wp.float64, device=device)
         self.body_potential = wp.zeros(self.bodies, dtype=wp.float64, device=device)
         self.body_guess = wp.zeros(self.bodies, dtype=wp.int32, device=device)
@@ -79,7 +78,8 @@ class BackwardEuler:
         self.v_before, self.x_before = vectors(), vectors()
         self.body_spin = wp.zeros(self.bodies, dtype=self.k_rigid.twist, device=device)
         self.first_work, self.length, self.change = (reals(self.worlds) for _ in range(3))
-        self.cuts, self.too_far, self.any_active = (wp.zeros(1, dtype=wp.int32, device=device) for _ in range(3))
+        self.cuts, self.in_round = (wp.zeros(self.worlds, dtype=wp.int32, device=device) for _ in range(2))
+        self.too_far, self.any_active = (wp.zeros(1, dtype=wp.int32, device=device) for _ in range(2))
         self.world_bodies = len(model.parts)
         motion = {name: getattr(self, name) for name in ("body_sums", "body_centre")}
         self.system = LinearSystem(model, step.launch.extended(motion), self.press)
@@ -87,10 +87,22 @@ class BackwardEuler:
         dt = step.frame_time / (step.fixed or 1)
         self.system.step.fill_(dt)
         self.system.inertia.fill_(1.0 / dt)
+        self.ledger = SoftLedger(self) if ledger else None
         # of the coarse matrix: whether it must be made anew, frames since it was made, iterations then
         self.renewal = np.array([1, 0, 0])
 
     # from the host --------------------------------------------------------------------------------------------------
+
+    @property
+    def glue(self) -> GluedBodies | None:
+        """Rigid bodies among the unknowns, and the forces of walls on them, with which steps begin too."""
+        return self.system.glue
+
+    @glue.setter
+    def glue(self, bodies: GluedBodies) -> None:
+        self.system.glue = bodies
+        self.SAVED = (*self.SAVED, "glue.rigid_wall_force")
+        self.CHANGED = (*self.CHANGED, "glue.rigid_wall_force")
 
     def check(self) -> None:
         """Before a frame: the coarse matrix is made anew where it no longer helps."""
@@ -125,6 +137,8 @@ class BackwardEuler:
         self.forces.measure(self.owner.state.x, self.owner.state.v)
         scratch.f.zero_()
         scratch.area.zero_()
+        if self.ledger is not None:
+            self.ledger.begin_frame()
 
     def begin(self) -> None:
         """Velocities and movements without forces but weight: contacts are looked for along them."""
@@ -138,6 +152,8 @@ class BackwardEuler:
         self.launch(self.k_newton.begin_again, self.count)
         if self.pairs is not None:
             self.pairs.begin()
+        if self.glue is not None:
+            self.glue.begin()
         self.launch.blocks(self.k_rigid.sum_motion, self.model.chunks, self.model.block_size)
         self.launch(self.k_rigid.find_motion, self.bodies)
         self.launch(self.k_rigid.turn_axes, self.bodies)
@@ -150,7 +166,11 @@ class BackwardEuler:
         wp.capture_while(self.any_active, self.round)
         if self.pairs is not None:
             self.pairs.end()
+        if self.ledger is not None:
+            self.ledger.drive()
         self.repay()
+        if self.glue is not None:
+            self.glue.end()
         self.launch(self.k_newton.end_step, self.count)
         wp.copy(self.wall_force, self.wall_force_now)
 
@@ -159,6 +179,8 @@ class BackwardEuler:
         scratch = self.owner.scratch
         for number in range(potential.GUESSES):
             self.launch(self.k_potential.set_guess, self.count, number=number)
+            if self.glue is not None:
+                self.glue.carry()
             self.forces.measure(self.system.at_x, self.owner.state.v)
             scratch.f.zero_()
             scratch.area.zero_()
@@ -170,16 +192,23 @@ class BackwardEuler:
     def round(self) -> None:
         """One of Newton's method."""
         system = self.system
+        wp.copy(self.in_round, system.active)
         system.prepare()
         system.solve(TOLERANCE, ENOUGH, ITERATIONS)
         self.sum_work(system.first_residual)
+        if self.glue is not None:
+            self.glue.sum_work(self.glue.glue_first_residual, self.glue.glue_solution)
+            self.glue.keep_before()
         self.launch(self.k_search.begin_search, self.worlds)
         self.find_turn()
         self.go()
         wp.capture_while(self.too_far, self.go)
-        wp.copy(self.wall_force_round, self.wall_force_now)
+        self.launch(self.k_newton.keep_forces, self.count)
         if self.pairs is not None:
             self.pairs.keep()
+        if self.glue is not None:
+            self.glue.keep()
+        wp.copy(system.stirred, self.in_round)  # by new limits of friction
         self.begin_residual()
         self.any_active.zero_()
         self.launch(self.k_newton.end_round, self.worlds, most=ROUNDS)
@@ -204,8 +233,12 @@ class BackwardEuler:
     def go(self) -> None:
         """Along the solution; whether that was too far."""
         self.launch(self.k_newton.go, self.count)
+        if self.glue is not None:
+            self.glue.go()
         self.evaluate()
         self.sum_work(self.system.residual)
+        if self.glue is not None:
+            self.glue.sum_work(self.glue.glue_residual, self.glue.glue_solution)
         self.too_far.zero_()
         self.launch(self.k_search.judge, self.worlds, most_cuts=CUTS)
 
@@ -218,22 +251,32 @@ class BackwardEuler:
         """All forces where the velocities lead, and what is left of them."""
         state, system = self.owner.state, self.system
         self.launch(self.k_newton.find_trial, self.count)
+        if self.glue is not None:
+            self.glue.carry()
         self.forces.evaluate(system.at_x, state.v, 1.0)
         self.forces.reshape_areas(system.at_x, state.v)
+        if self.glue is not None:
+            self.glue.take_forces()
         self.launch(self.k_newton.find_force, self.count)
         self.begin_residual()
 
     def begin_residual(self) -> None:
         """What is left of all forces at the present velocities."""
         self.launch(self.k_newton.find_smooth, self.count)
+        if self.glue is not None:
+            self.glue.find_smooth()
         wp.copy(self.system.trial_v, self.owner.state.v)
         self.system.find_residual()
 
     def press(self) -> None:
         """Forces of walls and contact where trial velocities lead."""
         self.launch(self.k_walls.press_walls, self.count)
+        if self.glue is not None:
+            self.glue.begin_press()
         if self.pairs is not None:
             self.pairs.press()
+        if self.glue is not None:
+            self.glue.press()
 
     def end_walls(self) -> None:
         """What walls did."""

@@ -13,6 +13,7 @@ from turgor.kernel.launch import Launcher
 from turgor.model import topology
 from turgor.model.model import Model
 from turgor.solvers.implicit import bending, coarse, conjugate, search, system, whole
+from turgor.solvers.implicit.glue import GluedBodies
 
 __all__ = ["LinearSystem"]
 
@@ -81,9 +82,11 @@ class LinearSystem:
         self.body_motion = wp.zeros(bodies, dtype=self.k_whole.motion, device=device)
         self.world_bend = reals(worlds)  # what contacts between bodies add to the curvature along a direction
         self.bend: Callable[[], None] = lambda: None
+        self.glue: GluedBodies | None = None  # rigid bodies among the unknowns
         self.first_power, self.gone = reals(worlds), reals(worlds)
         self.interval = wp.zeros(worlds, dtype=wp.vec4d, device=device)
-        self.trims, self.too_long = ints(1), ints(1)
+        self.trims, self.too_long = ints(worlds), ints(1)
+        self.stirred = ints(worlds)  # whether trial velocities have changed since walls and contacts pressed last
         self.world_chunks = model.int_array(np.arange(worlds + 1) * (model.chunks // worlds))
         pinned = np.zeros(len(model.parts), bool)
         np.logical_or.at(pinned, model.body_host, model.inverse_mass.numpy()[: model.vertices] <= 0.0)
@@ -198,6 +201,8 @@ class LinearSystem:
         if len(self.hinge_opening):
             self.launch(self.k_bending.find_hinges, len(self.hinge_opening))
         self.launch(self.k_system.find_diagonal, self.count)
+        if self.glue is not None:
+            self.glue.prepare()
 
     def solve(self, tolerance: float, enough: float, most: int) -> None:
         """From the residual at the present velocities; a device-side loop."""
@@ -205,6 +210,8 @@ class LinearSystem:
         self.launch(self.k_system.find_residual, self.count)  # with the diagonal of this matrix
         self.launch(self.k_cg.begin, self.count)
         self.launch(self.k_cg.begin_worlds, self.worlds)
+        if self.glue is not None:
+            self.glue.begin_solve()
         self.precondition(given)
         wp.capture_while(self.any_going, lambda: self.iterate(given))
 
@@ -217,8 +224,12 @@ class LinearSystem:
         self.launch.blocks(self.k_whole.sum_whole, self.chunks, self.block)
         self.launch(self.k_whole.solve_whole, self.bodies)
         self.launch.blocks(self.k_cg.precondition, self.chunks, self.block)
+        if self.glue is not None:
+            self.glue.precondition()
         self.launch(self.k_cg.find_turn, self.worlds, **given)
         self.launch.blocks(self.k_cg.turn, self.chunks, self.block)
+        if self.glue is not None:
+            self.glue.turn()
         self.launch(self.k_cg.sum_flux, self.bodies)
 
     def iterate(self, given: dict[str, Any]) -> None:
@@ -226,6 +237,8 @@ class LinearSystem:
         if len(self.hinge_opening):
             self.launch(self.k_bending.open_hinges, len(self.hinge_opening))
         self.launch.blocks(self.k_system.multiply, self.chunks, self.block)
+        if self.glue is not None:
+            self.glue.multiply()
         self.bend()
         self.launch(self.k_cg.find_length, self.worlds)
         wp.copy(self.residual_before, self.residual)
@@ -236,8 +249,12 @@ class LinearSystem:
     def advance(self) -> None:
         """Along the direction; whether that was too far, for contact that is met on the way."""
         self.launch(self.k_cg.advance, self.count)
+        if self.glue is not None:
+            self.glue.advance()
         self.find_residual()
         self.launch.blocks(self.k_search.sum_work, self.chunks, self.block, way=self.direction)
+        if self.glue is not None:
+            self.glue.sum_work(self.glue.glue_residual, self.glue.glue_direction)
         self.too_long.zero_()
         self.launch(
             self.k_search.judge, self.worlds, most_cuts=TRIMS,
@@ -249,3 +266,5 @@ class LinearSystem:
         """With the forces of contact where the solution leads."""
         self.press()
         self.launch(self.k_system.find_residual, self.count)
+        if self.glue is not None:
+            self.glue.find_residual()

@@ -22,6 +22,8 @@ from turgor.rigid.ledger import RigidLedger
 from turgor.simulation.step.implicit import BackwardEuler
 from turgor.solvers import plan, split
 from turgor.solvers.implicit.contacts import PressedPairs
+from turgor.solvers.implicit.glue import GluedBodies
+from turgor.solvers.implicit.readings import SoftReadings
 from turgor.solvers.schemes import Scheme
 
 __all__ = ["SplitEnd"]
@@ -49,10 +51,15 @@ class SplitEnd:
         self.count, self.rigids, self.glued = model.vertices * model.worlds, model.rigids.total, model.glue.count
         self.k_split = split.kernels(n, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
         self.k_rigid, self.k_glue, self.k_plan = integrate.kernels(n), glue.kernels(n), plan.kernels(n)
-        self.rigid_ledger = RigidLedger(model.rigids, launch) if ledger and self.rigids else None
+        self.rigid_ledger = RigidLedger(model.rigids, launch, not scheme.implicit) if ledger and self.rigids else None
         self.k_air = air.kernels(n, ledger)
         self.surfaces = Surfaces(model)
         self.readings = Readings(model, state, self.surfaces, launch) if readings else None
+        self.soft_readings = (
+            SoftReadings(implicit, self.readings) if implicit is not None and self.readings is not None else None
+        )
+        if implicit is not None and self.glued:
+            implicit.glue = GluedBodies(implicit, self.surfaces)
         self.method: ContactMethod | None = None
         if method != "none" and self.count:
             self.place_points()
@@ -86,15 +93,21 @@ class SplitEnd:
             self.method.find()
         if self.implicit is not None:
             self.implicit.run()
+            if readings is not None and self.implicit.glue is not None:
+                self.implicit.glue.look(readings)
             self.solve_rigid()
+            self.carry_glued()
         else:
             self.solve()
-        if readings is not None:
+        if readings is not None and self.soft_readings is None:
             readings.add_contact()
             readings.look()
         self.meet_walls()
-        if readings is not None:
+        if self.soft_readings is not None:
+            self.soft_readings.add()
+        elif readings is not None:
             readings.add_walls()
+        if readings is not None:
             readings.look()
         if self.method is not None:
             self.method.sweep()
@@ -220,7 +233,9 @@ class SplitEnd:
 
     def book(self) -> None:
         """The ledger of this substep."""
-        if self.ledger:
+        if self.implicit is not None and self.implicit.ledger is not None:
+            self.implicit.ledger.book()
+        elif self.ledger:
             self.launch(self.k_split.book, self.count)
         if self.rigid_ledger is not None and self.rigid_contacts is not None:
             self.rigid_ledger.book()

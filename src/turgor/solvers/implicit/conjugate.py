@@ -200,8 +200,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         w = wp.tid()
         alpha[w] = real(0.0)
         gone[w] = real(0.0)
-        if w == 0:
-            trims[0] = 0
+        trims[w] = 0
         if going[w] != 0:
             total = sum_of(w, world_chunks, chunk_sums) + world_bend[w]
             work = sum_of(w, world_chunks, chunk_mixed)
@@ -222,10 +221,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         solution: wp.array(dtype=vec),
         trial_v: wp.array(dtype=vec),
         smooth: wp.array(dtype=vec),
+        stirred: wp.array(dtype=int),
     ):
-        """Solution, and the residual but for contact."""
+        """Solution, and the residual but for contact; whether this is a step of the world of a point."""
         i = at(wp.tid())
-        along = alpha[world[at(body[i])]]
+        w = world[at(body[i])]
+        along = alpha[w]
+        stirred[w] = wp.where(along != real(0.0), 1, 0)
         if along != real(0.0):
             solution[i] = solution[i] + along * direction[i]
             smooth[i] = smooth[i] - along * product[i]

@@ -39,8 +39,11 @@ class PressedPairs:
         self.rigid_trial_v, self.rigid_free_v = (launch.zeros(self.rigids, n.vec) for _ in range(2))
         self.rigid_trial_spin, self.rigid_free_spin = (launch.zeros(self.rigids, n.spin) for _ in range(2))
         self.rigid_sums = launch.zeros(self.rigids, self.kernels.sums)
-        names = ("trial_v", "contact_force", "direction")
-        given = {name: getattr(implicit.system, name) for name in names} | {"hardness": implicit.hardness}
+        glue = implicit.glue  # bodies that are among the unknowns themselves
+        self.glue_on = launch.zeros(self.rigids, wp.int32) if glue is None else glue.glue_on
+        names = ("trial_v", "contact_force", "direction", "stirred")
+        given = {name: getattr(implicit.system, name) for name in names}
+        given |= {"hardness": implicit.hardness, "in_round": implicit.in_round}
         self.point_load = implicit.system.load
         self.launch = launch.extended(self, given)
         self.allocate()
@@ -50,6 +53,7 @@ class PressedPairs:
         """Arrays for as many contacts as there may be."""
         n, size = self.constraints.numbers, self.constraints.capacity
         self.pair_force_round, self.pair_force_now = (self.launch.zeros(size, n.real) for _ in range(2))
+        self.pair_friction_now = self.launch.zeros(size, n.vec)
         self.pair_hard = self.launch.zeros(size, wp.vec2d)  # N s/m: along the normal, and across
 
     def begin(self) -> None:
@@ -76,7 +80,7 @@ class PressedPairs:
 
     def keep(self) -> None:
         """Forces of this round limit the friction of the next."""
-        wp.copy(self.pair_force_round, self.pair_force_now)
+        self.launch.walk(self.kernels.keep_pairs)
 
     def end(self) -> None:
         """Rigid bodies get what the soft points gave; impulses are kept for those who look."""
@@ -207,6 +211,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         dt: wp.array(dtype=real),
         pair_force_round: wp.array(dtype=real),
         pair_force_now: wp.array(dtype=real),
+        pair_friction_now: wp.array(dtype=vec),
         pair_hard: wp.array(dtype=wp.vec2d),
         contact_force: wp.array(dtype=vec),
         load: wp.array(dtype=block),
@@ -221,6 +226,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 dt[0],
             )  # fmt: skip
             pair_force_now[row] = pressing
+            pair_friction_now[row] = along
             pair_hard[row] = wp.vec2d(wp.float64(r), wp.float64(hard))
             if r > real(0.0):
                 rigids = constraints.rigids[row]
@@ -288,12 +294,33 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             pair_force_round[at(c)] = constraints.impulse[at(c)] / dt[0]
 
     @n.kernel(variant)
-    def store_pairs(
-        constraints: Constraints, pair_force_now: wp.array(dtype=real), dt: wp.array(dtype=real), stride: int
+    def keep_pairs(
+        constraints: Constraints,
+        pairs: wp.array(dtype=wp.vec2i),
+        world_surfaces: int,
+        in_round: wp.array(dtype=int),
+        pair_force_now: wp.array(dtype=real),
+        pair_force_round: wp.array(dtype=real),
+        stride: int,
     ):
-        """Impulses along the normals."""
+        """Forces of this round, in worlds that take part."""
+        for c in range(wp.tid(), wp.min(constraints.count[0], constraints.pair.shape[0]), stride):
+            row = at(c)
+            if in_round[pairs[constraints.pair[row]][0] // world_surfaces] != 0:
+                pair_force_round[row] = pair_force_now[row]
+
+    @n.kernel(variant)
+    def store_pairs(
+        constraints: Constraints,
+        pair_force_now: wp.array(dtype=real),
+        pair_friction_now: wp.array(dtype=vec),
+        dt: wp.array(dtype=real),
+        stride: int,
+    ):
+        """Impulses along the normals and across."""
         for c in range(wp.tid(), wp.min(constraints.count[0], constraints.pair.shape[0]), stride):
             constraints.impulse[at(c)] = dt[0] * pair_force_now[at(c)]
+            constraints.friction_impulse[at(c)] = dt[0] * pair_friction_now[at(c)]
 
     # rigid bodies ---------------------------------------------------------------------------------------------------
 
@@ -395,11 +422,17 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         rigid_trial_spin: wp.array(dtype=spin_type),
         rigid_sums: wp.array(dtype=sums),
         dt: wp.array(dtype=real),
+        rigid_world: wp.array(dtype=int),
+        glue_on: wp.array(dtype=int),
+        stirred: wp.array(dtype=int),
     ):
-        """One round of Newton's method for six velocities: inertia and contacts balance."""
+        """One round of Newton's method for six velocities: inertia and contacts balance.
+
+        Worlds whose trial velocities are those of the last time are left alone: theirs is not to depend on others.
+        """
         b = wp.tid()
         m1 = dynamics.rigid_inverse_mass[b]
-        if m1 > real(0.0):
+        if m1 > real(0.0) and glue_on[b] == 0 and stirred[rigid_world[b]] != 0:
             found = rigid_sums[b]
             c = wp.float64(1.0) / wp.float64(dt[0])
             matrix = square()
@@ -444,23 +477,27 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
     @n.kernel(variant)
     def push_rigids(dynamics: Dynamics, rigid_sums: wp.array(dtype=sums), dt: wp.array(dtype=real)):
-        """The impulses of this step."""
+        """The impulses of this step; those on bodies that are moved from outside are noted for the ledger."""
         b = wp.tid()
         m1 = dynamics.rigid_inverse_mass[b]
-        if m1 > real(0.0):
-            found = rigid_sums[b]
-            taken = motion()
-            p = vec()
-            for k in range(wp.static(modes)):
-                taken[k] = wp.float64(dt[0]) * found[k]
-            for k in range(wp.static(dim)):
-                p[k] = real(taken[k])
-            moment = spin_part(taken)
+        found = rigid_sums[b]
+        taken = motion()
+        p = vec()
+        for k in range(wp.static(modes)):
+            taken[k] = wp.float64(dt[0]) * found[k]
+        for k in range(wp.static(dim)):
+            p[k] = real(taken[k])
+        moment = spin_part(taken)
+        if m1 <= real(0.0):
+            if dynamics.rigid_driven_impulse.shape[0] > 0:
+                dynamics.rigid_driven_impulse[b] = dynamics.rigid_driven_impulse[b] + p
+                dynamics.rigid_driven_moment[b] = dynamics.rigid_driven_moment[b] + moment
+        else:
             dynamics.rigid_v[b] = dynamics.rigid_v[b] + m1 * p
             dynamics.rigid_angular[b] = dynamics.rigid_angular[b] + moment
             dynamics.rigid_spin[b] = dynamics.rigid_spin[b] + turn_by(dynamics.rigid_world_inertia[b], moment)
 
     return SimpleNamespace(
-        sums=sums, press_pairs=press_pairs, bend_pairs=bend_pairs, begin_pairs=begin_pairs,
-        store_pairs=store_pairs, load_rigids=load_rigids, move_rigids=move_rigids, push_rigids=push_rigids,
+        sums=sums, press_pairs=press_pairs, bend_pairs=bend_pairs, begin_pairs=begin_pairs, store_pairs=store_pairs,
+        keep_pairs=keep_pairs, load_rigids=load_rigids, move_rigids=move_rigids, push_rigids=push_rigids,
     )  # fmt: skip

@@ -45,6 +45,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         active: wp.array(dtype=int),
         any_active: wp.array(dtype=int),
         rounds: wp.array(dtype=int),
+        stirred: wp.array(dtype=int),
     ):
         """What the residual of each world is compared with: A of the velocities that weight gives in a step.
 
@@ -65,6 +66,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         scale[w] = total / h
         noise[w] = rounding
         active[w] = 1
+        stirred[w] = 1
         rounds[w] = 0
         any_active[0] = 1
 
@@ -145,11 +147,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         turn_spin: wp.array(dtype=twist),
         dt: wp.array(dtype=real),
         v: wp.array(dtype=vec),
+        stirred: wp.array(dtype=int),
     ):
         """Along the solution, or back. What of it turns a free body turns it: a straight line would stretch it."""
         i = at(wp.tid())
         b = at(body[i])
         w = world[b]
+        stirred[w] = wp.where(change[w] != real(0.0), 1, 0)
         if change[w] != real(0.0) and inverse_mass[i] > real(0.0):
             far = length[w] + change[w]
             there = v_before[i] + far * solution[i]
@@ -159,6 +163,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 spin = wp.float64(far) * turn_spin[b]
                 there += vec(by_turning(spin, h, arm) / h - swing(spin, arm))
             v[i] = there
+
+    @n.kernel(__name__)
+    def keep_forces(
+        body: wp.array(dtype=int),
+        world: wp.array(dtype=int),
+        in_round: wp.array(dtype=int),
+        wall_force_now: wp.array(dtype=vec),
+        wall_force_round: wp.array(dtype=vec),
+    ):
+        """Forces of walls in this round limit the friction of the next, in worlds that take part."""
+        i = at(wp.tid())
+        if in_round[world[at(body[i])]] != 0:
+            wall_force_round[i] = wall_force_now[i]
 
     @n.kernel(__name__)
     def end_round(most: int, rounds: wp.array(dtype=int), active: wp.array(dtype=int), any_active: wp.array(dtype=int)):
@@ -182,5 +199,5 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     return SimpleNamespace(
         begin_step=begin_step, begin_again=begin_again, find_trial=find_trial, find_force=find_force,
-        find_smooth=find_smooth, go=go, end_round=end_round, end_step=end_step,
+        find_smooth=find_smooth, go=go, keep_forces=keep_forces, end_round=end_round, end_step=end_step,
     )  # fmt: skip

@@ -313,5 +313,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     return SimpleNamespace(
         row=row, twist=twist, sum_motion=sum_motion, find_motion=find_motion, turn_axes=turn_axes,
         by_turning=by_turning, swing=swing, inertia_about=inertia_about, get_vector=get_vector, sum_debt=sum_debt,
+        inertia=inertia, moment=moment, put=put, get=get, second=second, spin_of=spin_of, put_vector=put_vector,
+        total_of=total_of,
         find_debt=find_debt, repay=repay,
     )  # fmt: skip

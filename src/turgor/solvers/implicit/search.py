@@ -63,8 +63,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         first_work[w] = work_of(w, world_chunks, chunk_sums)
         length[w] = real(0.0)
         change[w] = real(active[w])
-        if w == 0:
-            cuts[0] = 0
+        cuts[w] = 0
 
     @n.kernel(__name__)
     def judge(
@@ -80,12 +79,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """Whether the step of a world led too far; then a shorter one."""
         w = wp.tid()
-        if cuts[0] == 0:
+        if cuts[w] == 0:
             interval[w] = wp.vec4d(wp.float64(0.0), wp.float64(first_work[w]), wp.float64(0.0), wp.float64(0.0))
         reached = length[w] + change[w]
         length[w] = reached
         change[w] = real(0.0)
-        if reached > real(0.0) and cuts[0] < most_cuts:
+        if reached > real(0.0) and cuts[w] < most_cuts:
             now = work_of(w, world_chunks, chunk_sums)
             known = interval[w]
             if not (now >= -real(LEFT) * first_work[w]):
@@ -103,7 +102,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 share = wp.clamp(known[1] / (known[1] - known[3]), nearest, one - nearest)
                 change[w] = real(known[0] + share * (known[2] - known[0])) - reached
                 too_far[0] = 1
-        if w == 0:
-            cuts[0] = cuts[0] + 1
+        cuts[w] = cuts[w] + 1
 
     return SimpleNamespace(sum_work=sum_work, begin_search=begin_search, judge=judge)

@@ -46,6 +46,39 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return trial, hard
         return (most / size) * trial, (most / size) * hard
 
+    @wp.func
+    def push_of(
+        off_wall: vec,  # from a point of the wall, where the step begins
+        normal: vec,
+        v: vec,
+        start: vec,
+        surface: vec,
+        mu: real,
+        bounce: real,
+        r: real,
+        body_size: real,
+        old: vec,  # force of the step before
+        known: vec,  # of the round before
+        h: real,
+    ):
+        """(normal force, friction, its hardness) of one wall on a point."""
+        off = wp.dot(off_wall + h * v, normal)
+        off += real(1.0 - REMOVAL) * wp.max(-wp.dot(off_wall, normal) - real(DEEP) * body_size, real(0.0))
+        s = off / h
+        fall = wp.dot(start - surface, normal)
+        if fall < -real(BOUNCE) and bounce > real(0.0) and off - h * (wp.dot(v, normal) - fall) < real(0.0):
+            s = wp.min(s, wp.dot(v - surface, normal) + bounce * fall)
+        pressing = real(0.0)
+        along = vec()
+        hard = real(0.0)
+        if s < real(0.0):
+            pressing = -r * s
+            slip = v - surface
+            slip -= wp.dot(slip, normal) * normal
+            most = mu * wp.max(wp.dot(known, normal), real(0.0))
+            along, hard = held_by(old - wp.dot(old, normal) * normal - r * slip, most, r)
+        return pressing, along, hard
+
     @n.kernel(__name__)
     def find_hardness(
         body: wp.array(dtype=int),
@@ -57,6 +90,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         step: wp.array(dtype=real),
         inertia: wp.array(dtype=real),
         body_sums: wp.array(dtype=row),
+        hung: wp.array(dtype=real),  # kg, of rigid bodies that are glued to it
         hardness: wp.array(dtype=real),
     ):
         """N s/m, from the diagonal of the matrix with all springs at their stiffest."""
@@ -65,7 +99,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         count = real(neighbour_start[i + 1] - neighbour_start[i])
         springs = count * (step[0] * stiffness[b] + damping[b]) / real(dim)
         own = (inertia[0] + drag[b]) * mass[i] + springs
-        hardness[i] = real(HARDNESS) * wp.min(own, inertia[0] * real(body_sums[b][0]))
+        hardness[i] = real(HARDNESS) * wp.min(own, inertia[0] * (real(body_sums[b][0]) + hung[b]))
 
     @n.kernel(__name__)
     def press_walls(
@@ -107,21 +141,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
             for k in range(wall_normal.shape[0]):
                 w = at(k)
                 normal = wall_normal[w]
-                off = wp.dot(x[i] + h * v - wall_point[w], normal)
-                behind = -wp.dot(x[i] - wall_point[w], normal) - real(DEEP) * size[b]
-                off += real(1.0 - REMOVAL) * wp.max(behind, real(0.0))
                 surface = wall_velocity[w] + swing(wall_spin[w], x[i] + h * v - wall_centre[w])
-                s = off / h
-                fall = wp.dot(v_start[i] - surface, normal)
+                mu = shared_friction(friction[b], wall_friction[w])
                 bounce = shared_restitution(restitution[b], wall_restitution[w])
-                if fall < -real(BOUNCE) and bounce > real(0.0) and off - h * (wp.dot(v, normal) - fall) < real(0.0):
-                    s = wp.min(s, wp.dot(v - surface, normal) + bounce * fall)
-                if s < real(0.0):
-                    pressing = -r * s
-                    slip = v - surface
-                    slip -= wp.dot(slip, normal) * normal
-                    most = shared_friction(friction[b], wall_friction[w]) * wp.max(wp.dot(known, normal), real(0.0))
-                    along, hard = held_by(old - wp.dot(old, normal) * normal - r * slip, most, r)
+                pressing, along, hard = push_of(
+                    x[i] - wall_point[w], normal, v, v_start[i], surface, mu, bounce, r, size[b], old, known, h
+                )
+                if pressing > real(0.0):
                     total += pressing * normal + along
                     stiff += r * wp.outer(normal, normal) + hard * (unit - wp.outer(normal, normal))
         wall_force_now[i] = total
@@ -148,4 +174,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     against = wall_normal[at(k)]
         wall_contact_normal[i] = against
 
-    return SimpleNamespace(end_walls=end_walls, find_hardness=find_hardness, press_walls=press_walls, held_by=held_by)
+    return SimpleNamespace(
+        end_walls=end_walls,
+        find_hardness=find_hardness,
+        press_walls=press_walls,
+        held_by=held_by,
+        push_of=push_of,
+        shared_friction=shared_friction,
+        shared_restitution=shared_restitution,
+    )
