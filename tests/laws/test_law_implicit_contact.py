@@ -81,13 +81,13 @@ def test_above_it_a_block_slides_with_g_sin_less_mu_g_cos(stiffness, rigid, rati
 # --- rest under load, and bounce
 
 
-def dropped(stiffness, height=1.0, restitution=0.0):
+def dropped(stiffness):
     scene = turgor.Scene()
-    scene.add_ground(friction=0.5, restitution=restitution)
+    scene.add_ground(friction=0.5, restitution=0.0)
     scene.add_soft_body(
-        shapes.icosphere(0.5, subdivisions=2), name="ball", at=(0.0, 0.0, 0.5 + height), rotation=(0.3, 0.2, 0.1),
+        shapes.icosphere(0.5, subdivisions=2), name="ball", at=(0.0, 0.0, 1.5), rotation=(0.3, 0.2, 0.1),
         mass=1.0, springs=turgor.Springs(stiffness=stiffness), gas=turgor.Gas.at(gauge=500.0, ambient=101_325.0),
-        friction=0.5, restitution=restitution,
+        friction=0.5, restitution=0.0,
     )  # fmt: skip
     return scene
 
@@ -98,11 +98,10 @@ def rise(sim):
     return max(heights[int(np.argmin(heights[:34])) :]) - 0.5
 
 
-@pytest.mark.parametrize("stiffness", [1e4, 1e5])
-def test_a_bounce_becomes_that_of_tiny_explicit_steps(stiffness):
+def test_a_bounce_becomes_that_of_tiny_explicit_steps():
     """Backward Euler damps the impact, the less the shorter its steps; it never adds to it."""
-    exact = rise(simulated(dropped(stiffness), "symplectic", substeps=300))
-    rises = [rise(simulated(dropped(stiffness), substeps=substeps)) for substeps in (4, 16, 64)]
+    exact = rise(simulated(dropped(1e4), "symplectic", substeps=300))
+    rises = [rise(simulated(dropped(1e4), substeps=substeps)) for substeps in (4, 16, 64)]
     assert rises == sorted(rises)
     assert rises[-1] < exact + 0.01
     missing = exact - np.array(rises)
