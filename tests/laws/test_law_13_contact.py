@@ -18,6 +18,7 @@ from turgor import shapes
 G = 9.81
 SPEED = 2.0  # m/s, of each of the two
 FRAMES = 45  # of a collision: from 0.1 m apart until they have parted
+SOLVERS = ["symplectic", pytest.param("implicit", marks=pytest.mark.req("X2"))]
 
 
 def soft(scene, name, at, velocity, friction, radius=0.4, subdivisions=2, damping=0.3, **options):
@@ -35,7 +36,7 @@ def soft(scene, name, at, velocity, friction, radius=0.4, subdivisions=2, dampin
     )
 
 
-def collision(kind, offset=0.0, friction=0.5, precision="single", damping=0.3, substeps=None):
+def collision(kind, offset=0.0, friction=0.5, precision="single", damping=0.3, substeps=None, solver="symplectic"):
     """Two bodies fly at each other along x; `offset` (m) sideways makes it oblique."""
     scene = turgor.Scene(gravity=(0.0, 0.0, 0.0))
     soft(scene, "a", (-0.5, -0.5 * offset, 0.05), (SPEED, 0.0, 0.0), friction, damping=damping)
@@ -45,7 +46,7 @@ def collision(kind, offset=0.0, friction=0.5, precision="single", damping=0.3, s
     else:
         shape = shapes.box((0.6, 0.7, 0.5)) if kind == "box" else shapes.icosphere(radius=0.4, subdivisions=2)
         scene.add_rigid_body(shape, name="b", mass=1.5, restitution=0.0, spin=(0.3, 0.1, 0.5), **other)
-    return turgor.Simulation(scene, device=DEVICE, precision=precision, substeps=substeps)
+    return turgor.Simulation(scene, device=DEVICE, precision=precision, substeps=substeps, solver=solver)
 
 
 def momentum(sim):
@@ -65,11 +66,17 @@ CASES = [
 
 
 @pytest.mark.req("X1")
-@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize(
+    ("solver", "precision"),
+    [
+        *(("symplectic", precision) for precision in PRECISIONS),
+        pytest.param("implicit", "double", marks=pytest.mark.req("X2")),
+    ],
+)
 @pytest.mark.parametrize(("kind", "offset", "friction"), CASES)
-def test_momentum_is_exchanged_exactly(kind, offset, friction, precision):
+def test_momentum_is_exchanged_exactly(kind, offset, friction, solver, precision):
     """Head-on and oblique, with and without friction: what one body loses the other gets, angular momentum included."""
-    sim = collision(kind, offset, friction, precision)
+    sim = collision(kind, offset, friction, precision, solver=solver)
     linear, angular = momentum(sim)
     before = sim["a"].momentum
     # Velocities of about 2 m/s are rounded at each impulse: at random for the many vertices of a soft body, of which a
@@ -105,7 +112,8 @@ def test_energy_never_grows(kind, offset):
     assert sim["b"].center[0] - sim["a"].center[0] > 0.9
 
 
-def test_friction_turns_an_oblique_hit_into_spin():
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_friction_turns_an_oblique_hit_into_spin(solver):
     """Without friction the rigid ball goes on without spin; with it both turn, the same way round."""
     spins = []
     for friction in (0.0, 0.6):
@@ -114,7 +122,7 @@ def test_friction_turns_an_oblique_hit_into_spin():
         scene.add_rigid_body(
             shapes.icosphere(radius=0.4), name="b", at=(0.5, 0.15, 0.0), velocity=(-SPEED, 0.0, 0.0), friction=friction
         )
-        sim = turgor.Simulation(scene, device=DEVICE)
+        sim = turgor.Simulation(scene, device=DEVICE, solver=solver)
         sim.run(0.75)
         spins.append(sim["b"].spin[2])
     assert abs(spins[0]) < 1e-4
@@ -125,9 +133,10 @@ def test_friction_turns_an_oblique_hit_into_spin():
 
 
 @pytest.mark.law(9)
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("static", ["hull", "mesh"])
 @pytest.mark.parametrize(("degrees", "slides"), [(15.0, False), (40.0, True)])
-def test_slope(static, degrees, slides):
+def test_slope(static, degrees, slides, solver):
     """A soft cushion on a rigid slope, mu = 0.5: at rest below atan mu = 26.6 degrees, sliding as a block above it."""
     mu, angle = 0.5, math.radians(degrees)
     down, up = np.array([math.cos(angle), 0.0, -math.sin(angle)]), np.array([math.sin(angle), 0.0, math.cos(angle)])
@@ -150,7 +159,7 @@ def test_slope(static, degrees, slides):
         friction=mu,
         restitution=0.0,
     )
-    sim = turgor.Simulation(scene, device=DEVICE)
+    sim = turgor.Simulation(scene, device=DEVICE, solver=solver)
     sim.run(0.5)
     start, pace = sim["block"].center, sim["block"].momentum / sim["block"].mass
     sim.run(0.5)
@@ -191,9 +200,10 @@ def test_a_pile_comes_to_rest_and_stays():
 
 
 @pytest.mark.req("X1")
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("kind", ["soft", "box", "ball"])
-def test_bodies_that_start_overlapped_part_gently(kind):
-    """Two that start 0.1 m in each other are pushed out the short way, at less than 2 m/s."""
+def test_bodies_that_start_overlapped_part_gently(kind, solver):
+    """Two that start 0.1 m in each other are pushed out the short way, at less than 2 m/s, and keep their momentum."""
     scene = turgor.Scene(gravity=(0.0, 0.0, 0.0))
     soft(scene, "a", (-0.36, 0.0, 0.0), (0.0, 0.0, 0.0), 0.5)
     if kind == "soft":
@@ -201,10 +211,11 @@ def test_bodies_that_start_overlapped_part_gently(kind):
     else:
         shape = shapes.box((0.8, 0.8, 0.8)) if kind == "box" else shapes.icosphere(radius=0.4)
         scene.add_rigid_body(shape, name="b", at=(0.34, 0.02, 0.01), friction=0.5, restitution=0.0)
-    sim = turgor.Simulation(scene, device=DEVICE)
+    sim = turgor.Simulation(scene, device=DEVICE, solver=solver)
     assert penetration.deepest(sim)[0] > 0.05
     for _ in range(120):
         sim.step()
+        assert np.abs(momentum(sim)[0]).max() < 1e-5
         for name in ("a", "b"):
             assert np.linalg.norm(sim[name].velocities, axis=1).max() < 2.0
     assert penetration.deepest(sim)[0] == 0.0

@@ -17,7 +17,8 @@ from support import penetration
 from support.laws import DEVICE
 from turgor import shapes
 
-THROWS = 50  # of each of the four kinds
+# of each of the four kinds
+THROWS = [("symplectic", 50), pytest.param("implicit", 5, marks=pytest.mark.req("X2"))]
 FRAMES = 12
 GAS = turgor.Gas(gauge=300.0, ambient=2000.0)
 SPRINGS = turgor.Springs(stiffness=400.0, damping=0.3)
@@ -54,17 +55,17 @@ def cloth_at_ball(scene):
 THROWN = [soft_at_soft, soft_at_thin_box, box_at_soft, cloth_at_ball]
 
 
-def throws(rng):
-    """(THROWS, 3) m/s: downwards, up to 20 degrees from the vertical."""
-    speed = rng.uniform(5.0, 30.0, THROWS)
-    tilt, around = np.radians(rng.uniform(0.0, 20.0, THROWS)), rng.uniform(0.0, 2.0 * np.pi, THROWS)
+def throws(rng, count):
+    """(count, 3) m/s: downwards, up to 20 degrees from the vertical."""
+    speed = rng.uniform(5.0, 30.0, count)
+    tilt, around = np.radians(rng.uniform(0.0, 20.0, count)), rng.uniform(0.0, 2.0 * np.pi, count)
     ways = [np.sin(tilt) * np.cos(around), np.sin(tilt) * np.sin(around), -np.cos(tilt)]
     return speed[:, None] * np.stack(ways, axis=1)
 
 
 def surfaces(sim, places):
     """Of each world: its two bodies, bullet first. `places` is name -> (worlds, n, 3) m."""
-    for world in range(THROWS):
+    for world in range(sim.settings.worlds):
         points = np.concatenate([places[layout.name][world] for layout in sim.layout.bodies])
         bodies = {body.name: body for body in penetration.surfaces(sim, SimpleNamespace(positions=points))}
         yield world, bodies["bullet"], bodies["target"]
@@ -78,20 +79,21 @@ def sides(cloth, ball, way):
 
 
 @pytest.mark.req("X1")
+@pytest.mark.parametrize(("solver", "count"), THROWS)
 @pytest.mark.parametrize("build", THROWN, ids=lambda build: build.__name__)
-def test_nothing_passes_through(build):
+def test_nothing_passes_through(build, solver, count):
     scene = turgor.Scene(gravity=(0.0, 0.0, 0.0))
     build(scene)
-    sim = turgor.Simulation(scene, device=DEVICE, worlds=THROWS)
+    sim = turgor.Simulation(scene, device=DEVICE, worlds=count, solver=solver)
     rng = np.random.default_rng(THROWN.index(build))
-    aim = throws(rng)
+    aim = throws(rng, count)
     bullet, target = sim["bullet"], sim["target"]
     if build is box_at_soft:
         bullet.velocity = aim
-        bullet.spin = 5.0 * rng.normal(size=(THROWS, 3))
+        bullet.spin = 5.0 * rng.normal(size=(count, 3))
     else:
         bullet.velocities = np.repeat(aim[:, None], bullet.positions.shape[1], axis=1)
-    seen = [(True, False)] * THROWS  # a cloth may wrap the ball, be on both sides, and slide off
+    seen = [(True, False)] * count  # a cloth may wrap the ball, be on both sides, and slide off
     for _ in range(FRAMES):
         sim.step()
         assert sim.finite

@@ -74,8 +74,14 @@ def test_thrown_shapes_with_limbs_keep_their_momentum(order, precision):
 
 
 @pytest.mark.req("X1")
-@pytest.mark.parametrize("precision", PRECISIONS)
-def test_a_flat_heap_thrown_together_keeps_its_momentum(order, precision):
+@pytest.mark.parametrize(
+    ("solver", "precision"),
+    [
+        *(("symplectic", precision) for precision in PRECISIONS),
+        pytest.param("implicit", "double", marks=pytest.mark.req("X2")),
+    ],
+)
+def test_a_flat_heap_thrown_together_keeps_its_momentum(order, solver, precision):
     """In the plane: stars and a rigid body meet in one place."""
     scene = turgor.Scene(dim=2, gravity=0)
     for k in range(4):
@@ -89,18 +95,19 @@ def test_a_flat_heap_thrown_together_keeps_its_momentum(order, precision):
             rotation=0.3 * k,
         )
     scene.add_rigid_body(shapes.polygon(5, 0.2), name="stone", at=(0.0, 0.0), mass=3.0, spin=4.0)
-    sim = turgor.Simulation(scene, device=DEVICE, precision=precision, substeps=8)
+    sim = turgor.Simulation(scene, device=DEVICE, precision=precision, substeps=8, solver=solver)
     assert run_and_compare(sim, 12, precision)
 
 
 @pytest.mark.req("X1")
-def test_a_mesh_that_intersects_itself_at_the_start_keeps_its_momentum(order):
+@pytest.mark.parametrize("solver", ["symplectic", pytest.param("implicit", marks=pytest.mark.req("X2"))])
+def test_a_mesh_that_intersects_itself_at_the_start_keeps_its_momentum(order, solver):
     """A ring that was pulled through itself by hand, thrown at a cloth."""
     scene = turgor.Scene(gravity=0)
     limbs(scene, shapes.torus(0.35, 0.12, 14, 10), "ring", (0.0, 0.0, 0.0), (4.0, 1.0, 0.0))
     sheet = shapes.sheet((1.0, 1.0), (9, 9))
     scene.add_cloth(sheet, name="cloth", at=(0.8, 0.0, 0.0), rotation=(0.0, 1.5, 0.0), mass=0.3, wind_drag=0.0)
-    sim = turgor.Simulation(scene, device=DEVICE, precision="double", substeps=16)
+    sim = turgor.Simulation(scene, device=DEVICE, precision="double", substeps=16, solver=solver)
     x = sim["ring"].positions
     folded = x.copy()
     folded[x[:, 0] > 0.1, 0] *= -0.9
@@ -146,3 +153,27 @@ def test_any_isolated_group_keeps_its_momentum(scene, precision, substeps):
     """Random bodies, 2D and 3D, with rigid ones, gas and friction, at any speed and whatever overlaps at the start."""
     sim = turgor.Simulation(scene, device=DEVICE, precision=precision, substeps=substeps)
     run_and_compare(sim, 20, precision)
+
+
+@pytest.mark.req("X1", "X2")
+@settings(max_examples=6, deadline=None)
+@given(scene=collisions(), precision=st.sampled_from(PRECISIONS))
+def test_any_isolated_group_keeps_its_momentum_in_implicit_steps(scene, precision):
+    run_and_compare(turgor.Simulation(scene, device=DEVICE, precision=precision, solver="implicit"), 12, precision)
+
+
+@pytest.mark.req("X1", "X2")
+@pytest.mark.parametrize("solver", ["symplectic", "implicit"])
+def test_balls_that_meet_within_one_long_step_gain_no_energy(order, solver):
+    """At 20 m/s and 1/240 s each moves by half an edge, and many features meet at once at each point."""
+    scene = turgor.Scene(gravity=0)
+    for side in (-1.0, 1.0):
+        scene.add_soft_body(
+            shapes.icosphere(0.4, 2), name="left" if side < 0.0 else "right", at=(0.5 * side, 0.05 * side, 0.03),
+            velocity=(-20.0 * side, 0.0, 0.0), mass=1.0, springs=turgor.Springs(stiffness=5.0), friction=0.4,
+        )  # fmt: skip
+    sim = turgor.Simulation(scene, device=DEVICE, precision="double", solver=solver, substeps=1, fps=240)
+    before = sim.energy().total
+    for _ in range(5):
+        sim.step()
+        assert sim.energy().total <= before * (1.0 + 1e-9)

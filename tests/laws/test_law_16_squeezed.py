@@ -34,14 +34,17 @@ def press(dim, plate, subdivisions):
 
 @pytest.mark.req("X1")
 @pytest.mark.parametrize(
-    ("dim", "plate", "precision"), [(3, 0.8, p) for p in PRECISIONS] + [(3, 1.0, "single"), (2, 0.9, "single")]
+    ("dim", "plate", "precision", "solver"),
+    [(3, 0.8, p, "symplectic") for p in PRECISIONS]
+    + [(3, 1.0, "single", "symplectic"), (2, 0.9, "single", "symplectic")]
+    + [pytest.param(3, 0.8, "single", "implicit", marks=pytest.mark.req("X2"))],
 )
-def test_a_plate_on_a_ball_on_the_ground_obeys_newton(dim, plate, precision):
+def test_a_plate_on_a_ball_on_the_ground_obeys_newton(dim, plate, precision, solver):
     """In every second the mean force of the ball on it is its weight plus mass times mean acceleration, within 1 %.
 
     What the ground carries is that of both. The plate presses the ball to half its height, and rises again.
     """
-    sim = turgor.Simulation(press(dim, plate, 2), device=DEVICE, precision=precision, readings=True)
+    sim = turgor.Simulation(press(dim, plate, 2), device=DEVICE, precision=precision, solver=solver, readings=True)
     heights, speeds, on_plate, on_ball = [], [sim["plate"].velocity[-1]], [], []
     lowest = []
     for _ in range(120):
@@ -59,5 +62,6 @@ def test_a_plate_on_a_ball_on_the_ground_obeys_newton(dim, plate, precision):
     deepest = int(np.argmin(heights))
     assert min(heights) < 0.5
     assert max(heights[deepest:]) > min(heights) + 0.4  # it is not frozen
-    assert min(lowest) > -1e-3
+    # walls of an implicit step are three times as hard as the skin, and 1 kN on a few points is a lot
+    assert min(lowest) > (-3e-3 if solver == "implicit" else -1e-3)
     assert np.mean(on_ball) > 0.5 * MASS * G

@@ -182,11 +182,18 @@ def test_all_scenes_of_the_issue_are_there():
     assert len(gallery.load("jelly-2d").soft_bodies) == 10
 
 
+IMPLICIT = [spheres_torus_cubes]  # takes seconds with steps of 1/240 s
+
+
 @pytest.mark.req("C5", "X1")
-@pytest.mark.parametrize("end", ENDS, ids=lambda end: end.__name__)
-def test_nothing_penetrates_and_all_ends_well(end):
+@pytest.mark.parametrize(
+    ("end", "solver"),
+    [(end, None) for end in ENDS] + [pytest.param(end, "implicit", marks=pytest.mark.req("X2")) for end in IMPLICIT],
+    ids=lambda value: value and (value if isinstance(value, str) else value.__name__),
+)
+def test_nothing_penetrates_and_all_ends_well(end, solver):
     name = end.__name__.replace("_", "-")
-    sim = turgor.Simulation(gallery.load(name), device="cpu")
+    sim = turgor.Simulation(gallery.load(name), device="cpu", solver=solver)
     start = {body: sim[body].positions for body in sim.names}
     skins = depth_of_skin(sim)
     assert penetration.depths(sim) == {}

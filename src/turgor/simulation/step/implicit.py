@@ -184,7 +184,7 @@ class BackwardEuler:
     def run(self) -> None:
         """From the state at the start to velocities at the end, and the movement they ask for."""
         system = self.system
-        wp.copy(self.owner.state.v, self.owner.scratch.v_start)
+        self.launch(self.k_newton.begin_again, self.count)
         if self.pairs is not None:
             self.pairs.begin()
         if self.glue is not None:

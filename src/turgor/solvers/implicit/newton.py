@@ -71,6 +71,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
         any_active[0] = 1
 
     @n.kernel(__name__)
+    def begin_again(
+        inverse_mass: wp.array(dtype=real),
+        v_free: wp.array(dtype=vec),
+        v: wp.array(dtype=vec),
+        v_start: wp.array(dtype=vec),
+    ):
+        """Velocities at the start, with what bodies that overlap got since v_free (`overlaps.separate`)."""
+        i = at(wp.tid())
+        if inverse_mass[i] > real(0.0):
+            v_start[i] = v_start[i] + (v[i] - v_free[i])
+        v[i] = v_start[i]
+
+    @n.kernel(__name__)
     def find_trial(
         x_from: wp.array(dtype=vec),
         v: wp.array(dtype=vec),
@@ -180,6 +193,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
             any_active[0] = 1
 
     return SimpleNamespace(
-        begin_step=begin_step, find_trial=find_trial, find_force=find_force, find_smooth=find_smooth,
-        go=go, keep_forces=keep_forces, end_round=end_round,
+        begin_step=begin_step, begin_again=begin_again, find_trial=find_trial, find_force=find_force,
+        find_smooth=find_smooth, go=go, keep_forces=keep_forces, end_round=end_round,
     )  # fmt: skip

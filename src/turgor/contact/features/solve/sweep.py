@@ -129,7 +129,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     points_of, nodes_of, stir, were_stirred = made.points_of, made.nodes_of, made.stir, made.were_stirred
     nearby = near_candidates.kernels(n)
     Near, extend, note = nearby.Near, nearby.extend, nearby.note
-    patience = wp.constant(PATIENCE + 1 if parallel else PATIENCE)  # on a GPU knots are only counted in the first
+    patience = wp.constant(PATIENCE + 1 if parallel else PATIENCE)  # on a GPU contacts are only counted in the first
     safe_share, closing = advancement.kernels(n).safe_share, advancement.kernels(n).closing
     most_of = wp.constant(real(1.0 - advancement.GAP_LEFT))
     floor = wp.constant(real(FLOOR))
@@ -304,14 +304,13 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                     inverse_mass = wp.max(inverse_mass - held, real(HELD) * inverse_mass)
                                 if speed > real(0.0) and inverse_mass > real(0.0):
                                     p = (speed / inverse_mass) * normal
-                                    if wp.static(parallel):
-                                        if one == two:  # in a knot all push at once: each its share, from round 1 on
-                                            if rounds[0] == 1:
-                                                load_side(dynamics, a, first, w)
-                                                load_side(dynamics, b, second, u)
-                                                p = vec()
-                                            both = wp.vec2i(a, b)
-                                            p *= share_of(dynamics, both, place, normal, first, w, second, u)
+                                    if wp.static(parallel):  # all push at once: each its share, from round 1 on
+                                        if rounds[0] == 1:
+                                            load_side(dynamics, a, first, w)
+                                            load_side(dynamics, b, second, u)
+                                            p = vec()
+                                        both = wp.vec2i(a, b)
+                                        p *= share_of(dynamics, both, place, normal, first, w, second, u)
                                     push_side(dynamics, a, p, place, first, w)
                                     push_side(dynamics, b, -p, place, second, u)
                                     if table.key.shape[0] > 0 and one != two:
