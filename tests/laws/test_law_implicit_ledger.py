@@ -242,9 +242,9 @@ def scenes_of_contact(dim, kind):
 @pytest.mark.parametrize("kind", ["paddle", "heap"])
 @pytest.mark.parametrize(("dim", "precision"), [(2, "single"), (3, "double")])
 def test_contact_with_soft_rigid_and_driven_bodies_is_in_the_books(dim, kind, precision):
-    """What the sweep displaces after the solve, in front of what hits hard, may stretch springs; no force has done that.
+    """What the sweep displaces after the solve, in front of what hits hard, may stretch springs: no force has done it.
 
-    So the ledger may fall there, by 0.7 % of the kinetic energy in the frames of this heap.
+    So what is dissipated may fall there, by 0.7 % of the kinetic energy in a frame of this heap.
     """
     sim = simulated(scenes_of_contact(dim, kind), precision=precision)
     worst, fall, most = run(sim, 32)

@@ -205,17 +205,17 @@ def test_what_starts_at_rest_on_the_floor_stays(dim, stiffness):
 
 
 @pytest.mark.law(8)
-@pytest.mark.parametrize(("precision", "near"), [("single", 1e-4), ("double", 1e-6)])
+@pytest.mark.parametrize(("precision", "near"), [("single", 1e-4), ("double", 5e-5)])
 @pytest.mark.parametrize("dim", [2, 3])
 def test_rest_does_not_depend_on_the_place(dim, precision, near):
-    """The whole scene 10 km away along every axis."""
+    """The whole scene 10 km away along every axis; at rest the iteration stops at a hundredth of the weight."""
     shape = shapes.icosphere(radius=0.5, subdivisions=1) if dim == 3 else shapes.circle(radius=0.5, points=16)
     found = []
     for shift in (0.0, 1e4):
         scene = turgor.Scene(dim=dim)
         scene.add_ground(height=shift, friction=0.0)
         scene.add_soft_body(
-            shape, name="ball", at=(shift,) * (dim - 1) + (shift + 0.5,), springs=turgor.Springs(1e5, 2.0), drag=8.0,
+            shape, name="ball", at=(shift,) * (dim - 1) + (shift + 0.5,), springs=turgor.Springs(1e5, 50.0), drag=8.0,
             gas=turgor.Gas.at(gauge=100.0, ambient=101_325.0), mass=1.0,
         )  # fmt: skip
         body = frames(simulated(scene, precision=precision), 120)["ball"]

@@ -50,7 +50,7 @@ class BackwardEuler:
     # what a step has from those before
     CHANGED: tuple[str, ...] = (
         "wall_force", "wall_before", "x_before", "v_before", "v_solved", "moment_before", "dt_before", "near_wall",
-        "wall_pressing", "steps_planned", "system.turned",
+        "wall_pressing", "alone", "steps_planned", "system.turned",
     )  # fmt: skip
     SAVED: tuple[str, ...] = (*CHANGED, "system.coarse_inverse", "system.all_iterations", "renewal")
 
@@ -84,9 +84,10 @@ class BackwardEuler:
         # BDF2: where its step of Backward Euler begins, and what is left of the step before
         self.x_from, self.v_from, self.x_before, self.v_before, self.wall_before = (vectors() for _ in range(5))
         self.dt_before, self.echo = reals(self.bodies), reals(self.bodies)
-        self.paired, self.has_glue, self.near_wall, self.limited = (
-            wp.zeros(self.bodies, dtype=wp.int32, device=device) for _ in range(4)
+        self.paired, self.has_glue, self.near_wall, self.limited, self.alone = (
+            wp.zeros(self.bodies, dtype=wp.int32, device=device) for _ in range(5)
         )
+        self.alone.fill_(history.ALONE)
         self.any_limited = wp.zeros(1, dtype=wp.int32, device=device)
         self.chunk_energies = wp.zeros(model.chunks, dtype=wp.vec3d, device=device)
         self.energy_before, self.energy = (wp.zeros(self.bodies, dtype=wp.vec3d, device=device) for _ in range(2))

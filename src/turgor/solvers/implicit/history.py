@@ -21,7 +21,9 @@ import warp as wp
 from turgor.kernel.numbers import Numbers, at
 from turgor.solvers.implicit import rigid_part
 
-__all__ = ["kernels"]
+__all__ = ["ALONE", "kernels"]
+
+ALONE = 4  # steps: what still touches now and then, with the sweep between, keeps to Backward Euler
 
 
 @functools.cache
@@ -65,6 +67,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def find_weights(
         dt: wp.array(dtype=real),
         paired: wp.array(dtype=int),
+        alone: wp.array(dtype=int),  # steps since the body could touch another, or itself
         dt_before: wp.array(dtype=real),  # s; 0: there is no step before
         echo: wp.array(dtype=real),
         step: wp.array(dtype=real),
@@ -74,13 +77,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         b = wp.tid()
         h = dt[0]
         rho = real(0.0)
-        if dt_before[b] > real(0.0) and paired[b] == 0:
+        alone[b] = wp.where(paired[b] == 0, wp.min(alone[b] + 1, ALONE), 0)
+        if dt_before[b] > real(0.0) and alone[b] >= ALONE:
             rho = h / dt_before[b]
         length = h * (real(1.0) + rho) / (real(1.0) + real(2.0) * rho)
         echo[b] = rho * rho / (real(1.0) + real(2.0) * rho)
         step[b] = length
         inertia[b] = real(1.0) / length
-        dt_before[b] = wp.where(paired[b] == 0, h, real(0.0))  # impulses between bodies have no echo
+        dt_before[b] = wp.where(alone[b] > 0, h, real(0.0))  # impulses between bodies have no echo
 
     @n.kernel(__name__)
     def begin_from(
