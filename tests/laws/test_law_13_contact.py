@@ -18,7 +18,7 @@ from turgor import shapes
 G = 9.81
 SPEED = 2.0  # m/s, of each of the two
 FRAMES = 45  # of a collision: from 0.1 m apart until they have parted
-SOLVERS = ["symplectic", pytest.param("implicit", marks=pytest.mark.req("X2"))]
+SOLVERS = ["symplectic", "implicit"]
 
 
 def soft(scene, name, at, velocity, friction, radius=0.4, subdivisions=2, damping=0.3, **options):
@@ -70,7 +70,7 @@ CASES = [
     ("solver", "precision"),
     [
         *(("symplectic", precision) for precision in PRECISIONS),
-        pytest.param("implicit", "double", marks=pytest.mark.req("X2")),
+        ("implicit", "double"),
     ],
 )
 @pytest.mark.parametrize(("kind", "offset", "friction"), CASES)

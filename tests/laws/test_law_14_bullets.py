@@ -18,7 +18,7 @@ from support.laws import DEVICE
 from turgor import shapes
 
 # of each of the four kinds
-THROWS = [("symplectic", 50), pytest.param("implicit", 5, marks=pytest.mark.req("X2"))]
+THROWS = [("symplectic", 50), ("implicit", 5)]
 FRAMES = 12
 GAS = turgor.Gas(gauge=300.0, ambient=2000.0)
 SPRINGS = turgor.Springs(stiffness=400.0, damping=0.3)

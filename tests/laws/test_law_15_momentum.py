@@ -78,7 +78,7 @@ def test_thrown_shapes_with_limbs_keep_their_momentum(order, precision):
     ("solver", "precision"),
     [
         *(("symplectic", precision) for precision in PRECISIONS),
-        pytest.param("implicit", "double", marks=pytest.mark.req("X2")),
+        ("implicit", "double"),
     ],
 )
 def test_a_flat_heap_thrown_together_keeps_its_momentum(order, solver, precision):
@@ -100,7 +100,7 @@ def test_a_flat_heap_thrown_together_keeps_its_momentum(order, solver, precision
 
 
 @pytest.mark.req("X1")
-@pytest.mark.parametrize("solver", ["symplectic", pytest.param("implicit", marks=pytest.mark.req("X2"))])
+@pytest.mark.parametrize("solver", ["symplectic", "implicit"])
 def test_a_mesh_that_intersects_itself_at_the_start_keeps_its_momentum(order, solver):
     """A ring that was pulled through itself by hand, thrown at a cloth."""
     scene = turgor.Scene(gravity=0)

@@ -37,7 +37,7 @@ def press(dim, plate, subdivisions):
     ("dim", "plate", "precision", "solver"),
     [(3, 0.8, p, "symplectic") for p in PRECISIONS]
     + [(3, 1.0, "single", "symplectic"), (2, 0.9, "single", "symplectic")]
-    + [pytest.param(3, 0.8, "single", "implicit", marks=pytest.mark.req("X2"))],
+    + [(3, 0.8, "single", "implicit")],
 )
 def test_a_plate_on_a_ball_on_the_ground_obeys_newton(dim, plate, precision, solver):
     """In every second the mean force of the ball on it is its weight plus mass times mean acceleration, within 1 %.

@@ -188,7 +188,7 @@ IMPLICIT = [spheres_torus_cubes]  # takes seconds with steps of 1/240 s
 @pytest.mark.req("C5", "X1")
 @pytest.mark.parametrize(
     ("end", "solver"),
-    [(end, None) for end in ENDS] + [pytest.param(end, "implicit", marks=pytest.mark.req("X2")) for end in IMPLICIT],
+    [(end, None) for end in ENDS] + [(end, "implicit") for end in IMPLICIT],
     ids=lambda value: value and (value if isinstance(value, str) else value.__name__),
 )
 def test_nothing_penetrates_and_all_ends_well(end, solver):
