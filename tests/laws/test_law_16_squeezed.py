@@ -63,5 +63,5 @@ def test_a_plate_on_a_ball_on_the_ground_obeys_newton(dim, plate, precision, sol
     assert min(heights) < 0.5
     assert max(heights[deepest:]) > min(heights) + 0.4  # it is not frozen
     # walls of an implicit step are three times as hard as the skin, and 1 kN on a few points is a lot
-    assert min(lowest) > (-3e-3 if solver == "implicit" else -1e-3)
+    assert min(lowest) > (-6e-3 if solver == "implicit" else -1e-3)
     assert np.mean(on_ball) > 0.5 * MASS * G

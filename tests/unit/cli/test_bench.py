@@ -85,12 +85,16 @@ def test_points_against_bounding_objects():
 
 @pytest.mark.req("X2")
 def test_work_and_precision_of_the_solvers():
-    """Twice the substeps halve the error of solvers of first order; those of Runge-Kutta 4 are the most precise."""
+    """Twice the substeps halve the error of the symplectic solver, and do more for the implicit one, of second order.
+
+    Its fewest steps do not follow the vibration at all, so that a few more of them change little.
+    """
     rows = work_precision.work_precision(1, 1e4, dropped=False, frames=8)
     errors = {solver: [row["error"] for row in rows if row["solver"] == solver] for solver in work_precision.SOLVERS}
     assert errors["symplectic"][1] / errors["symplectic"][2] == pytest.approx(2.0, rel=0.2)
     assert max(errors["rk4"]) < 0.1 * min(errors["symplectic"])
-    assert errors["implicit"] == sorted(errors["implicit"], reverse=True)
+    assert errors["implicit"][-1] < 0.5 * errors["implicit"][-2]
+    assert errors["implicit"][-1] < 0.25 * errors["implicit"][0]
     assert all(row["ms"] > 0.0 for row in rows)
     assert [row["substeps"] for row in rows if row["solver"] == "implicit"] == list(work_precision.IMPLICIT)
 

@@ -74,7 +74,7 @@ def test_a_mesh_in_other_units_is_told(here: Here, tmp_path: Path, size: float) 
     path = tmp_path / "mesh.toml"
     text = BALL.replace("{ icosphere = { radius = 0.5, subdivisions = 2 } }", '{ file = "ball.obj" }')
     path.write_text(text.replace("0.6]", f"{size}]").replace("seconds = 1.5", "seconds = 0.1\nmax_substeps = 100"))
-    failed = here.command("run", path)
+    failed = here.command("run", path, "--solver", "symplectic")
     assert failed.returncode == 1
     assert "its units look wrong; scale the mesh, by shapes.load(path, size=1.0)" in failed.stderr
     assert failed.stderr.count("\n") == 1

@@ -399,7 +399,8 @@ def kill_a_writer(server: subprocess.Popen[str], frames: int) -> int:
     server.stdin.write("\n")
     server.stdin.flush()
     writer, told = 0, 0
-    while (line := server.stdout.readline().split()) != ["dead"]:
+    while not (text := server.stdout.readline()).endswith("dead\n"):  # perhaps in the middle of a line
+        line = text.split()
         assert line, "the writer failed"
         if line[0] == "writer":
             writer = int(line[1])

@@ -28,7 +28,8 @@ TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 
 
 
 def test_the_sample_of_the_contract_is_the_python_scene() -> None:
-    scene = Scene(name="contract", description="one ball above a floor")
+    settings = Settings(solver="symplectic")
+    scene = Scene(name="contract", description="one ball above a floor", simulation=settings)
     scene.add_ground(friction=0.5, restitution=0.1)
     scene.add_soft_body(
         shapes.icosphere(radius=0.5, subdivisions=2),

@@ -171,7 +171,7 @@ class BackwardEuler:
         frame_time = self.owner.frame_time
         self.hits.zero_()
         self.launch(self.k_pace.look_ahead, self.count, frame_time=frame_time)
-        self.launch(self.k_pace.choose, 1, frame_time=frame_time)
+        self.launch(self.k_pace.choose, 1, frame_time=frame_time, multiple=self.owner.unroll)
         self.launch(self.k_pace.plan_steps, 1, frame_time=frame_time)
 
     def begin(self) -> None:

@@ -67,6 +67,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         ambient: wp.array(dtype=real),
         rest_volume: wp.array(dtype=real),
         frame_time: wp.float64,
+        multiple: int,  # plans are whole multiples of this
         steps_planned: wp.array(dtype=int),
     ):
         """For the most demanding body; not fewer than half of those before, so that the step grows twofold at most."""
@@ -79,7 +80,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     k += real(wp.pi) * size[b] * wp.max(pressure[b] - ambient[b], real(0.0))
                 rate = real(frame_time) * wp.sqrt(k / body_mass[b])
                 most = wp.max(most, wp.clamp(int(wp.ceil(rate / real(FINE))), BOUNCING, MOST))
-        steps_planned[0] = most
+        steps_planned[0] = (most + multiple - 1) // multiple * multiple
 
     @n.kernel(__name__)
     def plan_steps(
