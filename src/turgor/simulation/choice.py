@@ -1,7 +1,7 @@
 """Which solver `solver="auto"` runs: symplectic where few substeps are stable, implicit where it would crawl.
 
 Explicit substeps grow with the square root of stiffness over mass, steps of the implicit solver hardly do: measured
-(docs/solvers.md), both cost the same at about 400 substeps per frame, from 162 to 10,242 vertices. The choice is made
+(docs/solvers.md), both cost the same at 400 to 600 substeps per frame, from 162 to 2,562 vertices. The choice is made
 when a simulation is built, again when parameters were set, and when a running frame turns out to need many more.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["AUTO", "Choice", "choose", "made", "needed_substeps", "reconsider", "take", "take_over"]
 
 AUTO = "auto"
-CRAWL = 400  # substeps per frame
+CRAWL = 600  # substeps per frame
 AGAIN = 1.5  # times as many before a running frame changes the choice: substeps follow every swing of a body
 
 log = logging.getLogger("turgor")
