@@ -80,13 +80,13 @@ def test_above_it_a_block_slides_with_g_sin_less_mu_g_cos(stiffness, rigid, rati
 # --- rest under load, and bounce
 
 
-def dropped(stiffness):
+def dropped(stiffness, restitution=0.0):
     scene = turgor.Scene()
-    scene.add_ground(friction=0.5, restitution=0.0)
+    scene.add_ground(friction=0.5, restitution=restitution)
     scene.add_soft_body(
         shapes.icosphere(0.5, subdivisions=2), name="ball", at=(0.0, 0.0, 1.5), rotation=(0.3, 0.2, 0.1),
         mass=1.0, springs=turgor.Springs(stiffness=stiffness), gas=turgor.Gas.at(gauge=500.0, ambient=101_325.0),
-        friction=0.5, restitution=0.0,
+        friction=0.5, restitution=restitution,
     )  # fmt: skip
     return scene
 
@@ -106,6 +106,14 @@ def test_a_bounce_becomes_that_of_tiny_explicit_steps():
     assert missing[0] < 0.1
     assert missing[1:].max() < 0.02
     assert rise(simulated(dropped(1e4))) > 0.93 * exact  # with the steps that it takes by itself
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.9])
+def test_a_stiff_skin_bounces_whatever_the_ground_gives_back(restitution):
+    """1e5 N/m: it is the skin that throws the ball back; points that it holds do not bounce apart from it."""
+    scene = dropped(1e5, restitution)
+    exact = rise(simulated(scene, "symplectic", substeps="auto"))
+    assert rise(simulated(scene)) == pytest.approx(exact, rel=0.05)
 
 
 def test_a_stiff_ball_under_a_plate_is_as_flat_as_with_tiny_explicit_steps():

@@ -65,7 +65,8 @@ def in_words(error: float | FloatArray, scheme: Scheme) -> str:
     worst = 100.0 * float(errors[np.abs(errors).argmax()])
     if worst > 1000.0:
         return "over +1000 %"
-    return f"{worst:+.2g} %" if scheme.drifts else f"±{worst:.2g} %"
+    size = f"{abs(worst):.0f}" if abs(worst) >= 10.0 else f"{abs(worst):.2g}"
+    return f"{'-' if worst < 0.0 else '+'}{size} %" if scheme.drifts else f"±{size} %"
 
 
 @functools.cache

@@ -70,7 +70,8 @@ class BackwardEuler:
             return wp.zeros(size, dtype=n.real, device=device)
 
         self.wall_force, self.wall_force_round, self.wall_force_now, self.force = (vectors() for _ in range(4))
-        self.hardness, self.wall_given, self.hung = reals(self.count), reals(self.count), reals(self.bodies)
+        self.hardness, self.loose, self.wall_given = (reals(self.count) for _ in range(3))
+        self.hung = reals(self.bodies)
         self.chunk_potential = wp.zeros(model.chunks, dtype=wp.float64, device=device)
         self.body_potential = wp.zeros(self.bodies, dtype=wp.float64, device=device)
         self.body_guess = wp.zeros(self.bodies, dtype=wp.int32, device=device)

@@ -193,6 +193,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         step: wp.array(dtype=real),
         size: wp.array(dtype=real),
         hardness: wp.array(dtype=real),
+        loose: wp.array(dtype=real),
         wall_force: wp.array(dtype=vec),
         wall_force_round: wp.array(dtype=vec),
         wall_drive: wp.array(dtype=real),
@@ -208,7 +209,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 w = at(k)
                 surface = wall_velocity[w] + swing(wall_spin[w], x_from[i] + h * v - wall_centre[w])
                 mu = shared_friction(friction[b], wall_friction[w])
-                bounce = shared_restitution(restitution[b], wall_restitution[w])
+                bounce = loose[i] * shared_restitution(restitution[b], wall_restitution[w])
                 pressing, along, _ = push_of(
                     x_from[i] - wall_point[w], wall_normal[w], v, v_start[i], surface, mu, bounce, hardness[i], size[b],
                     wall_force[i], wall_force_round[i], h,

@@ -6,6 +6,8 @@ an augmented Lagrangian (Alart & Curnier 1991), from those of the round before, 
     normal     N = max(0, F_n - r s)
     friction   T = F_t - r t, and no more than mu N
 
+Restitution belongs to points that are loose within a step: what a stiff skin holds does not bounce apart from it.
+
 r, the hardness, is a few times what inertia and springs of the point are in the matrix, so rounds converge, and a body
 at rest begins with what it ended with.
 """
@@ -92,14 +94,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_sums: wp.array(dtype=row),
         hung: wp.array(dtype=real),  # kg, of rigid bodies that are glued to it
         hardness: wp.array(dtype=real),
+        loose: wp.array(dtype=real),
     ):
-        """N s/m, from the diagonal of the matrix with all springs at their stiffest."""
+        """N s/m, from the diagonal of the matrix with all springs at their stiffest; how much of that is inertia."""
         i = at(wp.tid())
         b = at(body[i])
         count = real(neighbour_start[i + 1] - neighbour_start[i])
         springs = count * (step[b] * stiffness[b] + damping[b]) / real(dim)
         own = (inertia[b] + drag[b]) * mass[i] + springs
         hardness[i] = real(HARDNESS) * wp.min(own, inertia[b] * (real(body_sums[b][0]) + hung[b]))
+        loose[i] = real(0.0)
+        if own > real(0.0):
+            loose[i] = inertia[b] * mass[i] / own
 
     @n.kernel(__name__)
     def press_walls(
@@ -120,6 +126,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         step: wp.array(dtype=real),
         size: wp.array(dtype=real),
         hardness: wp.array(dtype=real),
+        loose: wp.array(dtype=real),  # 1: nothing but inertia holds the point, 0: springs do
         wall_force: wp.array(dtype=vec),  # of the step before
         wall_force_round: wp.array(dtype=vec),  # of the round before
         wall_force_now: wp.array(dtype=vec),
@@ -143,7 +150,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 normal = wall_normal[w]
                 surface = wall_velocity[w] + swing(wall_spin[w], x_from[i] + h * v - wall_centre[w])
                 mu = shared_friction(friction[b], wall_friction[w])
-                bounce = shared_restitution(restitution[b], wall_restitution[w])
+                bounce = loose[i] * shared_restitution(restitution[b], wall_restitution[w])
                 pressing, along, hard = push_of(
                     x_from[i] - wall_point[w], normal, v, v_start[i], surface, mu, bounce, r, size[b], old, known, h
                 )
