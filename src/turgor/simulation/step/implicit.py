@@ -52,7 +52,9 @@ class BackwardEuler:
         "wall_force", "wall_before", "x_before", "v_before", "v_solved", "moment_before", "dt_before", "near_wall",
         "wall_pressing", "alone", "steps_planned", "system.turned",
     )  # fmt: skip
-    SAVED: tuple[str, ...] = (*CHANGED, "system.coarse_inverse", "system.all_iterations", "renewal")
+    SAVED: tuple[str, ...] = (
+        *CHANGED, "system.coarse_inverse", "system.all_iterations", "system.step", "system.inertia", "renewal",
+    )  # fmt: skip
 
     def __init__(self, step: Step, ledger: bool) -> None:
         model, n = step.model, step.model.numbers
