@@ -268,6 +268,6 @@ def test_failed_settings_are_shown_as_failed():
     blank = {(solver, dim, step): found for solver in any_stiffness.SOLVERS for dim in (2, 3)
              for step in any_stiffness.STEPS}  # fmt: skip
     words = any_stiffness.summary(blank)
-    assert "Backward Euler: 36 of 60 runs stay finite (60.0%)" in words
-    assert "Backward Euler fails at 100 N/m with 1e+07 N/m in empty space (2D, 1/30 s);" in words
+    assert "implicit: 36 of 60 runs stay finite (60.0%)" in words
+    assert "The implicit solver fails at 100 N/m with 1e+07 N/m in empty space (2D, 1/30 s);" in words
     assert "gains energy, at 10000 N/m with 1e+07 N/m in air (2D, 1/30 s);" in words

@@ -1,4 +1,4 @@
-"""Beside section 3.3 of Matyka & Ollila 2003: Backward Euler at any stiffness and pressure, in steps of a whole frame.
+"""Beside section 3.3 of Matyka & Ollila 2003: the implicit solver at any stiffness and pressure, a step a frame.
 
 The paper asks which integrator stands which parameters. `implicit` is meant to stand all of them, so the map here is as
 wide as numbers of real skins and gases are, and wider; each cell is a run, and a run that fails is shown as failed. To
@@ -29,7 +29,7 @@ __all__ = ["AMBIENTS", "STEPS", "FiniteMap", "blocks", "cell_colors", "finite_ma
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
-SOLVERS = {"implicit": "Backward Euler", "symplectic": "symplectic"}
+SOLVERS = {"implicit": "implicit", "symplectic": "symplectic"}
 AMBIENTS = (0.0, 101_325.0)  # Pa (N/m in 2D): nothing outside, and air
 STEPS = (1 / 30, 1 / 60, 1 / 240)  # s, one per frame
 FRAMES = 10
@@ -132,8 +132,8 @@ def blocks(quick: bool) -> list[Block]:
             "points, or 24 in 2D) is thrown at the ground from 1 cm above it with 1 m/s, and run for "
             f"{FRAMES} frames of **one** step each, without damping or contact with itself. Stiffness from 10 mN/m to "
             f"10 GN/m, pressures from 0.1 Pa to 10 MPa above that outside ({every}), with and without air outside. A "
-            "run fails when a point is not finite, or a million sizes away from its body. Backward Euler must not gain "
-            f"energy either: not more than {GROWTH:.0%} of that of motion and gas at the start."
+            "run fails when a point is not finite, or a million sizes away from its body. The implicit solver must not "
+            f"gain energy either: not more than {GROWTH:.0%} of that of motion and gas at the start."
         ),
         *(Row(_pictures(maps, solver, stiffness, gauge), least=280) for solver in SOLVERS),
         _table(maps),
@@ -172,7 +172,7 @@ def _table(maps: Maps) -> Table:
 
 
 def summary(maps: Maps) -> str:
-    """How many runs stay finite, and where Backward Euler does not do as it should."""
+    """How many runs stay finite, and where the implicit solver does not do as it should."""
     sentences = []
     for solver, title in SOLVERS.items():
         chosen = [found for key, found in maps.items() if key[0] == solver]
@@ -182,7 +182,7 @@ def summary(maps: Maps) -> str:
     failed = [words for key, found in implicit for words in _in_words(key, found, ~found.finite)]
     growing = [words for key, found in implicit for words in _in_words(key, found, found.grows)]
     if failed:
-        sentences.append(f"Backward Euler fails at {_listed(failed)}.")
+        sentences.append(f"The implicit solver fails at {_listed(failed)}.")
     if growing:
         sentences.append(f"It stays finite, but gains energy, at {_listed(growing)}.")
     return " ".join(sentences)

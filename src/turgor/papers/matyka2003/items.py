@@ -185,7 +185,7 @@ ITEMS: tuple[Item, ...] = (
         stability.blocks, ("C3",),
     ),
     Item(
-        "2003-section-3-3-implicit", "2003", "Section 3.3, and beyond", "Any stiffness and pressure by Backward Euler",
+        "2003-section-3-3-implicit", "2003", "Section 3.3, and beyond", "Any stiffness and pressure, implicit",
         "turgor run drop --solver implicit --set ball.springs.stiffness=1e6 -o implicit.mp4",
         any_stiffness.blocks, ("X2",),
     ),

@@ -1,4 +1,4 @@
-"""A substep of Backward Euler: velocities at its end by Newton's method, walls and contact inside."""
+"""An implicit substep, of BDF2 or Backward Euler: velocities at its end by Newton's method, contact inside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Newton's method for the velocities v at the end of a step: forces at x + h v balance m (v - v_start)/h.
+"""Newton's method for the velocities v at the end of a step: forces at x* + h v balance m (v - v*)/h.
+
+x* and v* are where the step of Backward Euler begins (`history.py`).
 
 Each round solves A d = r (`system.py`, `conjugate.py`) and goes along d as far as it is good (`search.py`). A world is
 done when its residual, measured in A⁻¹, is a small share of what weight alone does in a step, of a hundredth of its

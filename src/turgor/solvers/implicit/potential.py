@@ -1,10 +1,12 @@
 """The potential whose lowest point a step looks for, and the guess from which it begins: the lowest of three.
 
-    Φ(v) = Σ m |v - v_start|² / 2h - m g·v  +  (springs + gas at x + h v) / h  +  walls
+    Φ(v) = Σ m |v - v*|² / 2h - m g·v  +  (springs + gas at x* + h v) / h  +  walls
 
-Backward Euler makes its gradient zero. Where Φ ends no higher than it is for v = 0, energy has not grown: so that is
-one of the guesses. The others are a rigid motion, turned and not stretched, which springs and gas do not notice, and
-the velocities that there are.
+with x* and v* where the step of Backward Euler begins (`history.py`).
+
+The step makes its gradient zero. Where x* and v* are those of now and Φ ends no higher than it is for v = 0, energy has
+not grown: so that is one of the guesses. The others are a rigid motion, turned and not stretched, which springs and gas
+do not notice, and the velocities that there are.
 """
 
 import functools

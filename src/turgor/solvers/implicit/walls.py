@@ -1,15 +1,14 @@
 """Walls inside the solve: each presses where a point would end behind it, and friction holds it along the wall.
 
-With s the speed at which the point ends in front of the wall (gap/h), and t the speed along it, the forces are those of
-an augmented Lagrangian (Alart & Curnier 1991), from those of the round before, F:
+With s the speed at which the point ends in front of the wall (gap/h), and t the speed along it:
 
-    normal     N = max(0, F_n - r s)
-    friction   T = F_t - r t, and no more than mu N
+    normal     N = max(0, -r s)
+    friction   T = T_before - r t, and no more than mu times the N of the round before
 
-Restitution belongs to points that are loose within a step: what a stiff skin holds does not bounce apart from it.
-
-r, the hardness, is a few times what inertia and springs of the point are in the matrix, so rounds converge, and a body
-at rest begins with what it ended with.
+r, the hardness, is a few times what inertia and springs of the point are in the matrix, so rounds converge, and a point
+that N holds lies N h/r behind the wall. Friction begins with that of the step before, T_before, so what rests does not
+creep (Alart & Curnier 1991). Restitution belongs to points that are loose within a step: what a stiff skin holds does
+not bounce apart from it.
 """
 
 import functools
