@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Any
 from turgor import gallery, shapes
 from turgor.errors import MeshError, SceneError, TurgorError, TurgorWarning, UnstableError
 from turgor.output import sinks
-from turgor.scene import Cloth, Container, Gas, Ground, Plane, RigidBody, Scene, SoftBody, Springs, VelocityDamping
+from turgor.scene import (
+    Cloth,
+    Container,
+    Gas,
+    Ground,
+    Membrane,
+    Plane,
+    RigidBody,
+    Scene,
+    SoftBody,
+    Springs,
+    VelocityDamping,
+)
 
 if TYPE_CHECKING:
     from turgor import record
@@ -35,6 +47,7 @@ __all__ = [
     "Energy",
     "Gas",
     "Ground",
+    "Membrane",
     "MeshError",
     "Plane",
     "RigidBody",

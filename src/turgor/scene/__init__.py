@@ -35,6 +35,7 @@ __all__ = [
     "Container",
     "Gas",
     "Ground",
+    "Membrane",
     "Placed",
     "Plane",
     "RigidBody",

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from turgor.errors import SceneError, did_you_mean
 from turgor.scene.described import described
 from turgor.scene.gas import Gas
+from turgor.scene.material import Membrane
 from turgor.scene.validate import (
     ZERO,
     Color,
@@ -203,6 +204,7 @@ class Body(Placed):
 
     mass: Annotated[float, "kg", "of the whole body"] = 1.0
     springs: Annotated[Springs, "N/m, N s/m", "along the edges of the shape"] = Springs()
+    material: Annotated[Membrane | None, "Pa, m", "of the skin, instead of springs"] = None
     drag: Annotated[float, "1/s", "dv/dt = -drag v"] = 0.0
     velocity_damping: Annotated[VelocityDamping | None, "N/m, 1/s", "as in Martin 2009; None: off"] = None
     bending: Annotated[float, "N m/rad", "about the edge of two faces; 2D: between two edges"] = 0.0
@@ -224,6 +226,7 @@ class Body(Placed):
             self,
             mass=number("mass", self.mass, above=0.0),
             springs=instance("springs", self.springs, Springs),
+            material=None if self.material is None else instance("material", self.material, Membrane),
             drag=number("drag", self.drag, low=0.0),
             bending=number("bending", self.bending, low=0.0),
             friction=None if self.friction is None else number("friction", self.friction, low=0.0),
@@ -246,6 +249,11 @@ class Body(Placed):
         for entry in fields(self):
             if self.wind_drag is not None and entry.name in AIR and getattr(self, entry.name) != entry.default:
                 raise SceneError(f"wind_drag is another law of the air than {entry.name}: leave one of them out")
+
+    @property
+    def membrane(self) -> Membrane | None:
+        """What the skin is made of; None: springs."""
+        return self.material
 
     @property
     def air_drag(self) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from typing import TypedDict
 
 from turgor.scene.data import MassDistribution, PressureForce, Springs, VelocityDamping, VolumeMethod
 from turgor.scene.gas import Gas
+from turgor.scene.material import Membrane
 from turgor.scene.rigid import ColliderKind, RigidKind
 from turgor.scene.validate import ColorLike, RotationLike, VectorLike, VerticesLike
 
@@ -37,6 +38,7 @@ class BodyOptions(PlacedOptions, total=False):
 
     mass: float
     springs: Springs
+    material: Membrane | None
     drag: float
     velocity_damping: VelocityDamping | None
     bending: float
