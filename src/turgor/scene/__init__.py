@@ -13,6 +13,7 @@ from turgor.scene.data import (
     rotation_matrix,
 )
 from turgor.scene.gas import ATMOSPHERE, GAS_CONSTANT, VOLUME_FLOOR, Gas
+from turgor.scene.material import LAWS, Membrane
 from turgor.scene.rigid import COLLIDERS, RIGID_KINDS, RigidBody
 from turgor.scene.scene import Scene
 from turgor.scene.settings import CONTACTS, PRECISIONS, SOLVERS, Settings
@@ -23,6 +24,7 @@ __all__ = [
     "COLLIDERS",
     "CONTACTS",
     "GAS_CONSTANT",
+    "LAWS",
     "PRECISIONS",
     "PRESSURE_FORCES",
     "RIGID_KINDS",

@@ -21,13 +21,9 @@ class Membrane:
     """A thin elastic skin of constant-strain triangles (2D: a strip of unit depth, in plane strain)."""
 
     young: Annotated[float, "Pa", "Young's modulus"] = 1e6
-    poisson: Annotated[
-        float, "", "Poisson's ratio, 0 <= nu < 0.5; rubber laws are incompressible and do not use it"
-    ] = 0.45
+    poisson: Annotated[float, "", "Poisson's ratio, 0 <= nu < 0.5; rubber is incompressible and does not use it"] = 0.45
     thickness: Annotated[float, "m", "at rest"] = 1e-3
-    density: Annotated[float, "kg/m³", "mass is density x thickness x area, unless the body has one of its own"] = (
-        1000.0
-    )
+    density: Annotated[float, "kg/m³", "mass is density x thickness x area, unless the body says"] = 1000.0
     law: Annotated[str, "", '"stvk" (linear in Green\'s strain), "neo-hookean" or "mooney-rivlin" (rubber)'] = "stvk"
     c1: Annotated[float | None, "Pa", "mooney-rivlin: first constant; neo-hookean has young / 6"] = None
     c2: Annotated[float | None, "Pa", "mooney-rivlin: second constant"] = None
@@ -59,7 +55,7 @@ class Membrane:
             put(self, young=6.0 * (self.c1 + self.c2))  # type: ignore[operator]
         elif given:
             raise SceneError(
-                f"material.{given[0]} is only used with law = 'mooney-rivlin'; set the law or leave it out"
+                f"material.{given[0]} is only used with law = 'mooney-rivlin': set the law, or leave it out"
             )
 
     @property
