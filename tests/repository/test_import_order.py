@@ -35,6 +35,7 @@ ORDERS: Mapping[str, Order] = {
         "viewer",
         "bench",
         "papers",
+        "validate",
         "cli",
         "__main__",
     ),

@@ -15,6 +15,7 @@ from turgor.cli.papers import papers
 from turgor.cli.play import play
 from turgor.cli.run import run
 from turgor.cli.scenes import scenes
+from turgor.cli.validate import validate
 from turgor.errors import TurgorError, TurgorWarning, UnstableError
 
 __all__ = ["main"]
@@ -34,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings=CONTEXT,
 )
-for command in (scenes, run, play, papers, check, bench):
+for command in (scenes, run, play, papers, validate, check, bench):
     app.command(context_settings=CONTEXT)(command)
 
 

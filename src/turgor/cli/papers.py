@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
@@ -47,6 +43,7 @@ def papers(
     from importlib.util import find_spec
 
     from turgor.cli.printing import human_size
+    from turgor.cli.terminal import part_by_part
     from turgor.errors import SceneError
     from turgor.papers.catalogue import chosen_items
     from turgor.papers.report.write import check_folder, write_report
@@ -61,36 +58,6 @@ def papers(
     if missing:
         raise SceneError(f"the report needs {', '.join(missing)}; install it with: pip install 'turgor[render]'")
     begin = time.perf_counter()
-    with contextlib.redirect_stdout(sys.stderr), _progress(sys.stderr.isatty()) as report:
+    with contextlib.redirect_stdout(sys.stderr), part_by_part(sys.stderr.isatty()) as report:
         path = write_report(items, output, quick, report)
     print(f"wrote {path} ({human_size(path.stat().st_size)}) in {time.perf_counter() - begin:.0f} s")
-
-
-@contextlib.contextmanager
-def _progress(wanted: bool) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on stderr: items done, time so far, the current item. Ctrl-C stops between two items, and says so."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from turgor.cli.terminal import interruptible
-
-    columns = (BarColumn(), TextColumn("{task.completed} / {task.total}"), TimeElapsedColumn())
-    bar = Progress(
-        *columns, TextColumn("{task.description}"), console=Console(stderr=True), transient=True, disable=not wanted
-    )
-    with bar, interruptible(lambda done, total: None) as check:
-        task = bar.add_task("", total=None)
-        note = signal.getsignal(signal.SIGINT)
-
-        def tell(number: int, frame: FrameType | None) -> None:
-            if wanted:
-                os.write(2, b"\nends after this part; Ctrl-C once more ends at once\n")
-            if callable(note):
-                note(number, frame)
-
-        def report(done: int, total: int, what: str) -> None:
-            bar.update(task, completed=done, total=total, description=what)
-            check(done, total)
-
-        signal.signal(signal.SIGINT, tell)
-        yield report
