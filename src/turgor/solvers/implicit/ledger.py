@@ -131,12 +131,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         rest_angles: wp.array(dtype=real),
         body: wp.array(dtype=int),
         bending: wp.array(dtype=real),
+        hinge_weight: wp.array(dtype=real),
         hinge_energy: wp.array(dtype=wp.float64),
     ):
         """J of bending, per body."""
         c = at(wp.tid())
         b = body[at(hinges[c][1])]
-        wp.atomic_add(hinge_energy, b, energy_of(hinges[c], x, rest_angles[c], bending[b]))
+        wp.atomic_add(hinge_energy, b, energy_of(hinges[c], x, rest_angles[c], hinge_weight[c] * bending[b]))
 
     @n.kernel(__name__)
     def sum_energy(
