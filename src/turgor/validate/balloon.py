@@ -57,15 +57,15 @@ def extrema(c1: float, c2: float, low: float = 1.01, high: float = 10.0) -> list
 
 
 def peak(stretch: FloatArray, pressure: FloatArray) -> tuple[float, float]:
-    """(stretch, pressure) of the extremum of a quartic through points around it."""
+    """(stretch, pressure) of the extremum of a polynomial through seven points around it."""
     middle = float(stretch.mean())
-    quartic = np.polynomial.Polynomial.fit(stretch - middle, pressure, 4)
-    roots = quartic.deriv().roots()
+    through = np.polynomial.Polynomial.fit(stretch - middle, pressure, 6)
+    roots = through.deriv().roots()
     inside = [float(root.real) for root in roots if abs(root.imag) < 1e-9 and stretch.min() < root.real + middle < stretch.max()]
     if not inside:
         return math.nan, math.nan
     at = min(inside, key=abs)
-    return middle + at, float(quartic(at))
+    return middle + at, float(through(at))
 
 
 def inflated(material: Membrane, stretches: Sequence[float], subdivisions: int) -> tuple[Simulation, FloatArray]:
