@@ -26,12 +26,13 @@ from turgor.scene.data import VOLUMES, Body, SoftBody, VelocityDamping
 from turgor.scene.material import Membrane
 from turgor.scene.scene import Scene
 
-__all__ = ["BODY_PARAMETERS", "Model", "decay_rate"]
+__all__ = ["BODY_PARAMETERS", "Model", "decay_rate", "spring_like"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
 
 ANCHOR_DISTANCE = 64.0  # m: closer to the origin, single precision resolves 4 µm and no anchor is needed
+LATTICE = 3.0**0.5 / 2.0  # k / (E h)
 BLOCK = 256  # threads of a GPU block, and vertices of a chunk there
 
 # What can be set per body and world: name -> whether it is an integer
@@ -46,6 +47,7 @@ BODY_PARAMETERS = {
     "mooney": False,  # share of c2 in c1 + c2
     "wrinkling": True,
     "viscosity": False,  # s
+    "skin_stiffness": False,  # N/m: of springs that would hold the skin as well
     "drag": False,  # 1/s
     "decay": False,  # 1/s, from Martin's velocity damping
     "drag_coefficient": False,
@@ -75,7 +77,14 @@ def decay_rate(damping: VelocityDamping | None, stiffness: FloatArray) -> FloatA
     return np.asarray(-damping.rate * np.log1p(-np.minimum(rho, 1.0 - 1e-6)))
 
 
-def _material(material: Membrane | None) -> dict[str, float]:
+def spring_like(young: Any, thickness: Any, part: Part) -> Any:
+    """N/m: springs k on equilateral triangles are a skin of E h = 2 k / sqrt(3); in 2D a strip is a spring E h / l."""
+    if part.positions.shape[1] == 3:
+        return LATTICE * young * thickness
+    return young * thickness / float(part.neighbour_rest.mean())
+
+
+def _material(material: Membrane | None, part: Part) -> dict[str, float]:
     """What a skin is made of, as the kernels want it."""
     if material is None:
         return dict.fromkeys(("skin_law", "young", "poisson", "thickness", "mooney", "wrinkling", "viscosity"), 0)
@@ -91,6 +100,7 @@ def _material(material: Membrane | None) -> dict[str, float]:
         "mooney": c2 / (c1 + c2),
         "wrinkling": int(material.wrinkling),
         "viscosity": material.damping,
+        "skin_stiffness": spring_like(material.young, material.thickness, part),
     }
 
 
@@ -100,7 +110,8 @@ def _parameters(body: Body, part: Part) -> dict[str, float]:
         "stiffness": body.springs.stiffness,
         "damping": body.springs.damping,
         "bending": body.bending,
-        **_material(body.membrane),
+        "skin_stiffness": body.springs.stiffness,
+        **_material(body.membrane, part),
         "drag": body.drag,
         "decay": float(decay_rate(body.velocity_damping, np.array(body.springs.stiffness))),
         "drag_coefficient": body.air_drag[0],
@@ -151,6 +162,7 @@ class Model:
     mooney: Any
     wrinkling: Any
     viscosity: Any
+    skin_stiffness: Any
     drag: Any
     decay: Any
     drag_coefficient: Any

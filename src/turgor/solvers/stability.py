@@ -32,7 +32,6 @@ BREATHING = 2.5  # weight of the gas in the bound: breathing is the mode one see
 STRAIN = 0.05  # a substep may change lengths and volume by this share
 RENEW = 0.2  # after changes by this share the bound is taken again
 FAR = 0.5  # from equilibrium: share of the volume
-LATTICE = 0.866  # sqrt(3)/2: springs k on equilateral triangles are a skin of E h = 2 k / sqrt(3)
 GROWTH = 0.1  # 1/s: growth of undamped oscillations allowed to schemes that have no stable step for them
 
 
@@ -265,8 +264,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         stiffness: wp.array(dtype=real),
         damping: wp.array(dtype=real),
         bending: wp.array(dtype=real),
-        young: wp.array(dtype=real),
-        thickness: wp.array(dtype=real),
+        skin_stiffness: wp.array(dtype=real),
         skin_bound: wp.array(dtype=real),
         skin_damping: wp.array(dtype=real),
         drag: wp.array(dtype=real),
@@ -297,7 +295,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         dashpot = wp.float64(damping[b])
         from_springs = k * wp.float64(spring_bound[b]) + wp.float64(skin_bound[b])
         dashpots = dashpot * wp.float64(spring_bound[b]) + wp.float64(skin_damping[b])
-        k += wp.float64(real(LATTICE) * young[b] * thickness[b])  # for motions of the whole skin
+        k = wp.float64(skin_stiffness[b])  # for motions of the whole skin
         from_gas = nought
         change = wp.float64(change_rate[b])
         gauge = wp.float64(pressure[b] - ambient[b])

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from turgor.diagnose import membranes
 from turgor.errors import SceneError
-from turgor.model.model import decay_rate
+from turgor.model.model import decay_rate, spring_like
 from turgor.scene.data import AIR, SoftBody
 from turgor.scene.gas import GAS_CONSTANT, VOLUME_FLOOR
 from turgor.simulation.failure import ensure_fine
@@ -310,9 +310,16 @@ class BodyView(AnyBodyView):
         if name == "stiffness" and law is not None:  # Martin's damping follows the stiffness
             stiffness = model.stiffness.numpy()[self.index :: len(model.parts)]
             self._put(model.decay, len(model.parts), decay_rate(law, stiffness))
+        if name in ("stiffness", "young", "thickness"):
+            self._put(model.skin_stiffness, len(model.parts), self._rows("stiffness") + self._spring_like())
         if name in (*AIR, "wind_drag") and not model.feels_air:
             model.feels_air = True
             self._sim.engine.record_again()
+
+    def _spring_like(self) -> FloatArray:
+        """(worlds,) N/m."""
+        part = self._model.parts[self.index]
+        return np.asarray(spring_like(self._rows("young"), self._rows("thickness"), part))
 
     def _set_vertices(self, array: Any, value: Any, name: str, origin: Any) -> None:
         model = self._model
