@@ -1,8 +1,8 @@
 """Skins of a material: constant-strain triangles in 3D, edges in 2D.
 
 The Gram matrix G of two sides of a triangle and the inverse D of its rest sides in their plane (upper triangular,
-entries p, q, r) give Cauchy and Green's strain C = Dᵀ G D, its eigenvalues L1 >= L2 (squares of the principal stretches)
-and their directions n. An energy W(L1, L2) per volume has the second Piola-Kirchhoff stress S = s1 n1 n1ᵀ + s2 n2 n2ᵀ,
+entries p, q, r) give Cauchy and Green's strain C = Dᵀ G D, its eigenvalues L1 >= L2 (squares of stretches) and
+their directions n. An energy W(L1, L2) per volume has the second Piola-Kirchhoff stress S = s1 n1 n1ᵀ + s2 n2 n2ᵀ,
 s = 2 dW/dL:
 
     rubber     W = c1 (L1 + L2 + 1/J - 3) + c2 (1/L1 + 1/L2 + J - 3), J = L1 L2: incompressible, without stress across

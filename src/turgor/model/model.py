@@ -22,7 +22,7 @@ from turgor.model.parts import Part, build_part
 from turgor.model.rigids import Rigids
 from turgor.model.tiling import joined, tiled
 from turgor.model.walls import Walls
-from turgor.scene.data import VOLUMES, Body, SoftBody, VelocityDamping
+from turgor.scene.data import VOLUMES, Body, Cloth, SoftBody, VelocityDamping
 from turgor.scene.material import Membrane
 from turgor.scene.scene import Scene
 from turgor.scene.swelling import spring_like
@@ -125,6 +125,8 @@ def _parameters(body: Body, part: Part) -> dict[str, float]:
         "method": 0,
         "samples": 1,
     }
+    if isinstance(body, Cloth):
+        values |= {"held": 1, "nRT": body.pressure * part.rest_volume}
     if isinstance(body, SoftBody):
         values["method"] = VOLUMES.index(body.volume)
         values["samples"] = max(body.sample_count, 1)

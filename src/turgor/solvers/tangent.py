@@ -1,8 +1,8 @@
 """The stiffness of a face of a material, made positive (semi-)definite (forces/membrane.py has the laws).
 
 Let w1, w2 be the principal directions of the face in space, stretched, and u1, u2 the same combinations of the
-displacements of its corners. Strains change by e1 = w1·u1, e2 = w2·u2, e12 = (w1·u2 + w2·u1)/2, and forces by the entries
-of a1 and a2 times
+displacements of its corners. Strains change by e1 = w1·u1, e2 = w2·u2, e12 = (w1·u2 + w2·u1)/2, and forces by the
+entries of a1 and a2 times
 
     t1 = s1 u1 + (h11 e1 + h12 e2) w1 + 2 shear e12 w2
     t2 = s2 u2 + (h22 e2 + h12 e1) w2 + 2 shear e12 w1
