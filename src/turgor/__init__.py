@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from turgor import gallery, shapes
+from turgor import gallery, materials, shapes
 from turgor.errors import MeshError, SceneError, TurgorError, TurgorWarning, UnstableError
 from turgor.output import sinks
 from turgor.scene import (
@@ -65,6 +65,7 @@ __all__ = [
     "WallView",
     "equilibrium",
     "gallery",
+    "materials",
     "record",
     "shapes",
 ]

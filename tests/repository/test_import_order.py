@@ -22,6 +22,7 @@ ORDERS: Mapping[str, Order] = {
         "kernel",
         "shapes",
         "scene",
+        "materials",
         "model",
         "forces",
         "rigid",

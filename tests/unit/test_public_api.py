@@ -32,7 +32,9 @@ ADD: dict[str, tuple[Any, Any]] = {  # method -> what it adds, and the types of 
     "add_plane": (Plane, options.PlaneOptions),
     "add_container": (Container, options.ContainerOptions),
 }
-UNITS = "no unit|m|m/s|rad|rad/s|kg|N/m|N s/m|N/m, N s/m|N/m, 1/s|N m/rad|1/s|Pa or J|Pa|J|K|mol|s|N s|N|m²"
+UNITS = (
+    "no unit|m|m/s|rad|rad/s|kg|N/m|N s/m|N/m, N s/m|N/m, 1/s|N m/rad|1/s|Pa or J|Pa|J|K|mol|s|N s|N|m²|Pa, m|N m|kg/m³"
+)
 
 
 def documented(text: str) -> list[str]:
@@ -69,7 +71,8 @@ def test_gas_options_are_fields() -> None:
 
 @pytest.mark.parametrize(
     "cls", [SoftBody, Cloth, RigidBody, Ground, Plane, Container, Attachment, Settings, Gas, turgor.Springs,
-            turgor.VelocityDamping, shapes.Shape, turgor.Energy, turgor.Contacts, turgor.ContactEvent],
+            turgor.VelocityDamping, turgor.Membrane, turgor.materials.Preset, shapes.Shape, turgor.Energy,
+            turgor.Contacts, turgor.ContactEvent],
     ids=lambda cls: cls.__name__,
 )  # fmt: skip
 def test_data_says_its_units(cls: Any) -> None:
@@ -149,6 +152,10 @@ ball: turgor.SoftBody = scene.add_soft_body(
 )
 crate = scene.add_rigid_body(turgor.shapes.box(size=(0.3, 0.3, 0.3)), mass=0.5, at=np.array([0.0, 0.0, 4.0]))
 flag: turgor.Cloth = scene.add_cloth(turgor.shapes.sheet(size=(1, 1), resolution=(20, 20)), pins="left-corners")
+toy = scene.add_soft_body(turgor.shapes.box(), material=turgor.materials.beach_ball, gauge=300.0)
+skin = turgor.Membrane(young=2e6, thickness=1e-3, law="neo-hookean")
+scene.add_soft_body(turgor.shapes.box(), material=skin, mass=toy.mass * skin.density)
+scene.add_cloth(turgor.shapes.sheet(), material="cotton", pressure=20.0)
 scene.add_plane(point=[0, 0, -1], normal=[0, 0, 1], velocity=0)
 scene.add_container(size=(3, 3, 3), spin=(0, 0.5, 0))
 scene.attach(flag, [0, 1], crate)

@@ -184,6 +184,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             work[b] += wp.float64(real(0.5) * dt[0] * wp.dot(grab_pull[b], v[i]))
 
     return SimpleNamespace(
-        air_forces=air_forces, dashpot_forces=dashpot_forces, viscous_forces=viscous_forces, body_work=body_work,
+        air_forces=air_forces,
+        dashpot_forces=dashpot_forces,
+        viscous_forces=viscous_forces,
+        body_work=body_work,
         grab_work=grab_work,
     )

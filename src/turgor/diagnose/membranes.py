@@ -1,6 +1,5 @@
 """Stretch, stress and energy of the faces of a material, for those who look at a state."""
 
-
 import functools
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple, no_type_check
@@ -64,7 +63,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """Tension is h s lambda1/lambda2 and its like; what is wrinkled is as wide as it wants to be.
 
-        A skin that is stretched by lambda1 lambda2 is thinner: rubber keeps its volume, else E3 = -nu/(1 - nu) (E1 + E2).
+        What is stretched by lambda1 lambda2 is thinner: rubber keeps its volume, else E3 = -nu/(1 - nu) (E1 + E2).
         """
         t = at(wp.tid())
         b = at(body[at(faces[t][0])])
@@ -111,8 +110,8 @@ def measure(model: "Model", state: "State") -> Faces:
     energy = wp.zeros(count, dtype=wp.float64, device=model.device)
     if count and model.has_membranes:
         inputs = [
-            state.x, model.faces, model.face_rest, model.body, model.skin_law, model.wrinkling, model.young, model.poisson,
-            model.thickness, model.mooney, model.viscosity, *pairs, found, energy,
+            state.x, model.faces, model.face_rest, model.body, model.skin_law, model.wrinkling, model.young,
+            model.poisson, model.thickness, model.mooney, model.viscosity, *pairs, found, energy,
         ]  # fmt: skip
         wp.launch(kernels(n).measure_faces, dim=count, inputs=inputs, device=model.device)
     stretch, stress, tension = (np.asarray(array.numpy(), np.float64).reshape(worlds, -1, 2) for array in pairs)

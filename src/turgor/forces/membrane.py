@@ -1,16 +1,17 @@
 """Skins of a material: constant-strain triangles in 3D, edges in 2D.
 
-The Gram matrix G of two sides of a triangle and the inverse D of its rest sides in their plane (upper triangular, entries
-p, q, r) give Cauchy and Green's strain C = Dᵀ G D, its eigenvalues L1 >= L2 (squares of the principal stretches) and their
-directions n. An energy W(L1, L2) per volume has the second Piola-Kirchhoff stress S = s1 n1 n1ᵀ + s2 n2 n2ᵀ, s = 2 dW/dL:
+The Gram matrix G of two sides of a triangle and the inverse D of its rest sides in their plane (upper triangular,
+entries p, q, r) give Cauchy and Green's strain C = Dᵀ G D, its eigenvalues L1 >= L2 (squares of stretches) and
+their directions n. An energy W(L1, L2) per volume has the second Piola-Kirchhoff stress S = s1 n1 n1ᵀ + s2 n2 n2ᵀ,
+s = 2 dW/dL:
 
     rubber     W = c1 (L1 + L2 + 1/J - 3) + c2 (1/L1 + 1/L2 + J - 3), J = L1 L2: incompressible, without stress across
     stvk       W = E/(2 (1 - nu²)) (e1² + e2² + 2 nu e1 e2), e = (L - 1)/2
-    wrinkled   where s2 would be negative: that of a strip which is pulled along n1 alone, as wide as it wants to be (Pipkin
-               1986); slack, without stress, where L1 <= 1
+    wrinkled   where s2 would be negative: that of a strip which is pulled along n1 alone, as wide as it wants to be
+               (Pipkin 1986); slack, without stress, where L1 <= 1
 
-With a = D n, forces on the second and third corner are those of t = A h s (Ds a) weighted by the entries of a; the first
-corner balances them. In 2D an edge is a strip of unit depth in plane strain: L2 = 1.
+With N = D S Dᵀ and the sides d1, d2, forces on the second and the third corner are -A h (N11 d1 + N12 d2) and
+-A h (N12 d1 + N22 d2); the first corner balances them. In 2D an edge is a strip of unit depth in plane strain: L2 = 1.
 Viscous stress is `viscosity` (s) times the moduli of small strains times the rate of strain (Kelvin and Voigt).
 """
 
@@ -35,6 +36,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """The laws, add_membranes (each face to its corners), and pull_faces and gather_pulls for a GPU."""
     real, vec, dim = n.real, n.vec, n.dim
     pair = wp.vec2f if real == wp.float32 else wp.vec2d
+    triple = wp.vec3f if real == wp.float32 else wp.vec3d
     quad = wp.vec4f if real == wp.float32 else wp.vec4d
     one, half, zero = wp.constant(real(1.0)), wp.constant(real(0.5)), wp.constant(real(0.0))
     flattest = wp.constant(real(FLATTEST))
@@ -88,10 +90,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         # n1 = (cos, sin) of half the angle whose cosine is across / radius, without loss of digits
         n1 = pair(one, zero)
         if radius > zero:
-            if across >= zero:
-                n1 = pair(across + radius, c12)
-            else:
-                n1 = pair(c12, radius - across)
+            n1 = wp.where(across >= zero, pair(across + radius, c12), pair(c12, radius - across))
             n1 = n1 / wp.max(wp.length(n1), tiny)
         out.a1 = pair(p * n1[0] + q * n1[1], r * n1[1])
         out.a2 = pair(q * n1[0] - p * n1[1], r * n1[0])
@@ -248,30 +247,86 @@ def kernels(n: Numbers) -> SimpleNamespace:
             return pair(found.large, found.small)
 
         @wp.func
+        def rate_of(d1: vec, d2: vec, w1: vec, w2: vec, rest: quad) -> triple:
+            """Rates of Green's strains 11, 12 and 22."""
+            p, q, r = rest[0], rest[1], rest[2]
+            g11 = wp.dot(d1, w1)
+            g12 = half * (wp.dot(d1, w2) + wp.dot(d2, w1))
+            g22 = wp.dot(d2, w2)
+            return triple(p * p * g11, p * (q * g11 + r * g12), q * q * g11 + real(2.0) * q * r * g12 + r * r * g22)
+
+        @wp.func
         def pulls(d1: vec, d2: vec, w1: vec, w2: vec, rest: quad, skin: Skin, weight: real):
-            """Forces on the second and the third corner; d, w: their positions and velocities less the first's."""
-            e = strain_of(wp.dot(d1, d1), wp.dot(d1, d2), wp.dot(d2, d2), rest)
-            found = stress_of(e.large, e.small, skin)
-            v1 = e.a1[0] * d1 + e.a1[1] * d2
-            v2 = e.a2[0] * d1 + e.a2[1] * d2
-            t1 = found.s1 * v1
-            t2 = found.s2 * v2
-            if skin.viscosity > zero and found.state != SLACK:
-                u1 = e.a1[0] * w1 + e.a1[1] * w2
-                rate1 = wp.dot(v1, u1)
-                if found.state == WRINKLED:
-                    t1 += (skin.viscosity * skin.young * rate1) * v1
+            """Forces on the second and the third corner; d, w: their positions and velocities less the first's.
+
+            S as a matrix, without the directions n: in the plane P = n1 n1ᵀ = (1 + (C - mean)/radius)/2.
+            """
+            p, q, r = rest[0], rest[1], rest[2]
+            g11 = wp.dot(d1, d1)
+            g12 = wp.dot(d1, d2)
+            c11 = p * p * g11
+            c12 = p * (q * g11 + r * g12)
+            c22 = q * q * g11 + real(2.0) * q * r * g12 + r * r * wp.dot(d2, d2)
+            j = c11 * c22 - c12 * c12
+            mean = half * (c11 + c22)
+            s11, s12, s22 = zero, zero, zero
+            state = int(TAUT)
+            l1 = one
+            if skin.wrinkling != 0:
+                across = half * (c11 - c22)
+                radius = wp.sqrt(across * across + c12 * c12)
+                l1 = mean + radius
+                if l1 <= one:
+                    state = int(SLACK)
                 else:
+                    l2 = mean - radius
+                    wants = one - skin.poisson * (l1 - one)
+                    if skin.law == RUBBER:
+                        wants = one / wp.sqrt(l1)
+                    if l2 < wants:
+                        state = int(WRINKLED)
+                        s = half * skin.young * (l1 - one)
+                        if skin.law == RUBBER:
+                            c2 = skin.mooney * skin.young / real(6.0)
+                            c1 = skin.young / real(6.0) - c2
+                            s = real(2.0) * (c1 + c2 * wants) * (one - wants * wants * wants)
+                        s11 = half * (one + across / radius)
+                        s12 = half * c12 / radius
+                        s22 = one - s11
+                        if skin.viscosity > zero:
+                            rate = rate_of(d1, d2, w1, w2, rest)
+                            along = s11 * rate[0] + real(2.0) * s12 * rate[1] + s22 * rate[2]
+                            s += skin.viscosity * skin.young * along
+                        s11 *= s
+                        s12 *= s
+                        s22 *= s
+            if state == TAUT:
+                if skin.law == RUBBER:
+                    c2 = skin.mooney * skin.young / real(6.0)
+                    c1 = skin.young / real(6.0) - c2
+                    j = wp.max(j, flattest)
+                    over = one / j
+                    alpha = real(2.0) * (c1 + c2 * over)
+                    beta = real(2.0) * over * (c2 * (j - real(2.0) * mean * over) - c1 * over)  # of j C⁻¹
+                    s11 = alpha + beta * c22
+                    s12 = -beta * c12
+                    s22 = alpha + beta * c11
+                else:
+                    modulus = half * skin.young / (one - skin.poisson * skin.poisson)
+                    s11 = modulus * (c11 - one + skin.poisson * (c22 - one))
+                    s22 = modulus * (c22 - one + skin.poisson * (c11 - one))
+                    s12 = modulus * (one - skin.poisson) * c12
+                if skin.viscosity > zero:
                     nu = ratio_of(skin)
-                    modulus = skin.viscosity * skin.young / (one - nu * nu)
-                    u2 = e.a2[0] * w1 + e.a2[1] * w2
-                    rate2 = wp.dot(v2, u2)
-                    slip = half * (one - nu) * modulus * (wp.dot(v1, u2) + wp.dot(v2, u1))
-                    t1 += modulus * (rate1 + nu * rate2) * v1 + slip * v2
-                    t2 += modulus * (rate2 + nu * rate1) * v2 + slip * v1
-            f1 = -weight * (e.a1[0] * t1 + e.a2[0] * t2)
-            f2 = -weight * (e.a1[1] * t1 + e.a2[1] * t2)
-            return f1, f2
+                    rate = rate_of(d1, d2, w1, w2, rest)
+                    soft = skin.viscosity * skin.young / (one - nu * nu)
+                    s11 += soft * (rate[0] + nu * rate[2])
+                    s12 += soft * (one - nu) * rate[1]
+                    s22 += soft * (rate[2] + nu * rate[0])
+            n11 = p * p * s11 + real(2.0) * p * q * s12 + q * q * s22
+            n12 = r * (p * s12 + q * s22)
+            n22 = r * r * s22
+            return -weight * (n11 * d1 + n12 * d2), -weight * (n12 * d1 + n22 * d2)
 
     @n.kernel(__name__)
     def add_membranes(
@@ -372,6 +427,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
     return SimpleNamespace(
         pair=pair, quad=quad, Skin=Skin, Strain=Strain, Stress=Stress, skin_of=skin_of, strain_of=strain_of,
         stress_of=stress_of, strip_of=strip_of, ratio_of=ratio_of, energy_of=energy_of,
-        square_stretches=square_stretches, pulls=pulls, at_corner=at_corner, add_membranes=add_membranes, pull_faces=pull_faces,
-        gather_pulls=gather_pulls,
+        square_stretches=square_stretches, pulls=pulls, at_corner=at_corner, add_membranes=add_membranes,
+        pull_faces=pull_faces, gather_pulls=gather_pulls,
     )  # fmt: skip

@@ -22,17 +22,17 @@ from turgor.model.parts import Part, build_part
 from turgor.model.rigids import Rigids
 from turgor.model.tiling import joined, tiled
 from turgor.model.walls import Walls
-from turgor.scene.data import VOLUMES, Body, SoftBody, VelocityDamping
+from turgor.scene.data import VOLUMES, Body, Cloth, SoftBody, VelocityDamping
 from turgor.scene.material import Membrane
 from turgor.scene.scene import Scene
+from turgor.scene.swelling import spring_like
 
-__all__ = ["BODY_PARAMETERS", "Model", "decay_rate", "spring_like"]
+__all__ = ["BODY_PARAMETERS", "Model", "decay_rate"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
 
 ANCHOR_DISTANCE = 64.0  # m: closer to the origin, single precision resolves 4 µm and no anchor is needed
-LATTICE = 3.0**0.5 / 2.0  # k / (E h)
 BLOCK = 256  # threads of a GPU block, and vertices of a chunk there
 
 # What can be set per body and world: name -> whether it is an integer
@@ -77,18 +77,12 @@ def decay_rate(damping: VelocityDamping | None, stiffness: FloatArray) -> FloatA
     return np.asarray(-damping.rate * np.log1p(-np.minimum(rho, 1.0 - 1e-6)))
 
 
-def spring_like(young: Any, thickness: Any, part: Part) -> Any:
-    """N/m: springs k on equilateral triangles are a skin of E h = 2 k / sqrt(3); in 2D a strip is a spring E h / l."""
-    if part.positions.shape[1] == 3:
-        return LATTICE * young * thickness
-    return young * thickness / float(part.neighbour_rest.mean())
-
-
 def _material(material: Membrane | None, part: Part) -> dict[str, float]:
     """What a skin is made of, as the kernels want it."""
     if material is None:
         return dict.fromkeys(("skin_law", "young", "poisson", "thickness", "mooney", "wrinkling", "viscosity"), 0)
     c1, c2 = material.constants
+    dim = part.positions.shape[1]
     return {
         "stiffness": 0.0,
         "damping": 0.0,
@@ -100,7 +94,7 @@ def _material(material: Membrane | None, part: Part) -> dict[str, float]:
         "mooney": c2 / (c1 + c2),
         "wrinkling": int(material.wrinkling),
         "viscosity": material.damping,
-        "skin_stiffness": spring_like(material.young, material.thickness, part),
+        "skin_stiffness": spring_like(dim, material.young, material.thickness, part.mean_edge),
     }
 
 
@@ -131,6 +125,8 @@ def _parameters(body: Body, part: Part) -> dict[str, float]:
         "method": 0,
         "samples": 1,
     }
+    if isinstance(body, Cloth):
+        values |= {"held": 1, "nRT": body.pressure * part.rest_volume}
     if isinstance(body, SoftBody):
         values["method"] = VOLUMES.index(body.volume)
         values["samples"] = max(body.sample_count, 1)

@@ -45,6 +45,7 @@ class Part:
     air_share: FloatArray  # (n,) of the area around each vertex which it shows the air
     rest_volume: float  # m³, as the body's own volume method measures it; 1 for a cloth
     size: float  # m, diagonal of the bounding box
+    mean_edge: float  # m, at rest
     breathing: float  # 1/kg: damping rate of the breathing mode per unit of dashpot
 
 
@@ -163,7 +164,7 @@ def _lengths(points: FloatArray, first: IntArray, second: IntArray) -> FloatArra
 
 
 def _face_rest(body: Body, corners: FloatArray) -> FloatArray:
-    """(m, 4) of a triangle p, q, r (1/m), the upper triangle of the inverse of its sides in its plane, and its area (m²).
+    """(m, 4) of a triangle p, q, r (1/m), of the inverse of its sides in its plane, and its area (m²).
 
     Of an edge in 2D 1/length, 0, 0 and its length.
     """
@@ -182,7 +183,9 @@ def _face_rest(body: Body, corners: FloatArray) -> FloatArray:
         found = [1.0 / safe, -along / (safe * height), 1.0 / height, area]
     if area.min() <= 0.0:
         flat = int(area.argmin())
-        raise SceneError(f"body {body.name!r}: face {flat} has no area, and a material needs one: repair the mesh first")
+        raise SceneError(
+            f"body {body.name!r}: face {flat} has no area, and a material needs one: repair the mesh first"
+        )
     return np.stack(found, axis=1)
 
 
@@ -257,5 +260,6 @@ def build_part(body: Body) -> Part:
         air_share=_air_share(body, placed, masses)[order],
         rest_volume=rest_volume,
         size=float(np.linalg.norm(np.ptp(points, axis=0))),
+        mean_edge=float(rest_lengths.mean()) if len(rest_lengths) else 0.0,
         breathing=float(np.sum(rest_lengths**2)) / inertia if inertia > 0.0 else 0.0,
     )

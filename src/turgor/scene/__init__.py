@@ -8,15 +8,15 @@ from turgor.scene.data import (
     Cloth,
     Placed,
     SoftBody,
-    Springs,
-    VelocityDamping,
     rotation_matrix,
 )
 from turgor.scene.gas import ATMOSPHERE, GAS_CONSTANT, VOLUME_FLOOR, Gas
 from turgor.scene.material import LAWS, Membrane
+from turgor.scene.preset import Preset
 from turgor.scene.rigid import COLLIDERS, RIGID_KINDS, RigidBody
 from turgor.scene.scene import Scene
 from turgor.scene.settings import CONTACTS, PRECISIONS, SOLVERS, Settings
+from turgor.scene.springs import Springs, VelocityDamping
 from turgor.scene.walls import Container, Ground, Plane, Wall
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "Membrane",
     "Placed",
     "Plane",
+    "Preset",
     "RigidBody",
     "Scene",
     "Settings",

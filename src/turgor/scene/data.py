@@ -6,19 +6,24 @@ Vectors are tuples of 2 or 3 floats (the dimension of the shape). A rotation is 
 
 from __future__ import annotations
 
+import functools
 import math
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, Literal, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Annotated, Any, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError, did_you_mean
 from turgor.scene.described import described
+from turgor.scene.from_material import FromMaterial, from_material
 from turgor.scene.gas import Gas
 from turgor.scene.material import Membrane
+from turgor.scene.plain import map_paths, plain
+from turgor.scene.presets import checked_material, preset_of
+from turgor.scene.springs import Springs, VelocityDamping
 from turgor.scene.validate import (
     ZERO,
     Color,
@@ -52,8 +57,6 @@ __all__ = [
     "Springs",
     "VelocityDamping",
     "VolumeMethod",
-    "map_paths",
-    "plain",
     "rotation_matrix",
 ]
 
@@ -62,71 +65,13 @@ PressureForce = Literal["gradient", "vertex-normals", "vertex-normals-divided"]
 MassDistribution = Literal["uniform", "area"]
 VOLUMES: tuple[str, ...] = get_args(VolumeMethod)
 PRESSURE_FORCES: tuple[str, ...] = get_args(PressureForce)
+SPRINGS = Springs()
+EMPTY: Gas | None = from_material(None)
 SAMPLES = {"monte-carlo": 512, "subdivision": 16}  # points in the bounding box; columns per axis
 AIR = ("drag_coefficient", "drag_tangential")  # the law of the air per area, which wind_drag replaces
+SURFACE = ("friction", "restitution", "drag_coefficient")  # what a preset says beside its skin and its gas
 EXTREMES = ("top", "bottom")  # pins of any shape: the extreme vertices along the vertical axis
 EXTREME_TOLERANCE = 1e-6  # of the body's height: vertices meant to be level differ by round-off only
-
-
-@described
-@dataclass(frozen=True)
-class Springs:
-    """Hooke springs, each with a dashpot along it."""
-
-    stiffness: Annotated[float, "N/m", "force per stretch"] = 100.0
-    damping: Annotated[float, "N s/m", "force per speed of stretching"] = 0.0
-
-    def __post_init__(self) -> None:
-        put(
-            self,
-            stiffness=number("springs.stiffness", self.stiffness, low=0.0),
-            damping=number("springs.damping", self.damping, low=0.0),
-        )
-
-
-@described
-@dataclass(frozen=True)
-class VelocityDamping:
-    """Martin 2009's damping: velocities lose the fraction rho = base + (1 - base) k / k_max per 1/rate seconds."""
-
-    base: Annotated[float, "", "rho at zero stiffness, 0 <= base < 1"] = 0.01
-    stiffness_max: Annotated[float, "N/m", "k_max, at which rho = 1"] = 400.0
-    rate: Annotated[float, "1/s", "rho is applied once per 1/rate seconds, whatever the substep"] = 60.0
-
-    def __post_init__(self) -> None:
-        put(
-            self,
-            base=number("velocity_damping.base", self.base, low=0.0, below=1.0),
-            stiffness_max=number("velocity_damping.stiffness_max", self.stiffness_max, above=0.0),
-            rate=number("velocity_damping.rate", self.rate, above=0.0),
-        )
-
-    def fraction(self, stiffness: float) -> float:
-        """rho for springs of this stiffness (N/m)."""
-        return self.base + (1.0 - self.base) * stiffness / self.stiffness_max
-
-
-def plain(value: Any) -> Any:
-    """Numpy values, tuples and mappings of a recipe as lists, dicts and scalars; None entries are left out."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items() if entry is not None}
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    return value
-
-
-def map_paths(recipe: Any, change: Callable[[str], str]) -> Any:
-    """A recipe with its paths changed: the mesh of { file = ... } and the font of letters."""
-    if not isinstance(recipe, Mapping):
-        return recipe
-    return {
-        key: change(entry) if key in ("file", "font") and isinstance(entry, str) and entry else map_paths(entry, change)
-        for key, entry in recipe.items()
-    }
 
 
 def _comparable(name: str, value: Any) -> Any:
@@ -202,17 +147,19 @@ class Placed:
 class Body(Placed):
     """What soft bodies and cloths share."""
 
-    mass: Annotated[float, "kg", "of the whole body"] = 1.0
-    springs: Annotated[Springs, "N/m, N s/m", "along the edges of the shape"] = Springs()
-    material: Annotated[Membrane | None, "Pa, m", "of the skin, instead of springs"] = None
+    mass: Annotated[float, "kg", "of the whole body"] = from_material(1.0)
+    springs: Annotated[Springs, "N/m, N s/m", "along the edges of the shape"] = SPRINGS
+    material: Annotated[Membrane | str | None, "Pa, m", "of the skin, instead of springs; or the name of a preset"] = (
+        None
+    )
     drag: Annotated[float, "1/s", "dv/dt = -drag v"] = 0.0
     velocity_damping: Annotated[VelocityDamping | None, "N/m, 1/s", "as in Martin 2009; None: off"] = None
     bending: Annotated[float, "N m/rad", "about the edge of two faces; 2D: between two edges"] = 0.0
-    friction: Annotated[float | None, "", "Coulomb coefficient; None: the other's own"] = None
-    restitution: Annotated[float | None, "", "0..1; None: the other's own"] = None
+    friction: Annotated[float | None, "", "Coulomb coefficient; None: the other's own"] = from_material(None)
+    restitution: Annotated[float | None, "", "0..1; None: the other's own"] = from_material(None)
     drag_coefficient: Annotated[
         float, "", "C of the air's 1/2 density C area |u| u, u = wind - v, across the surface"
-    ] = 0.0
+    ] = from_material(0.0)
     drag_tangential: Annotated[float, "", "the same along the surface: friction of the air"] = 0.0
     wind_drag: Annotated[float | None, "N s/m", "Matyka 2007's law instead, per point: factor of (u.n) n"] = None
     skin: Annotated[float | None, "m", "half thickness in contact; None: 5 % of the mean edge length"] = None
@@ -222,11 +169,13 @@ class Body(Placed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        put(self, material=checked_material(self.material))
+        left_out = [name for name in self.implied if isinstance(getattr(self, name), FromMaterial)]
+        put(self, **{name: self.implied[name] for name in left_out})
         put(
             self,
             mass=number("mass", self.mass, above=0.0),
             springs=instance("springs", self.springs, Springs),
-            material=None if self.material is None else instance("material", self.material, Membrane),
             drag=number("drag", self.drag, low=0.0),
             bending=number("bending", self.bending, low=0.0),
             friction=None if self.friction is None else number("friction", self.friction, low=0.0),
@@ -247,13 +196,50 @@ class Body(Placed):
                     f"({self.springs.stiffness!r}): raise stiffness_max, or use springs.damping"
                 )
         for entry in fields(self):
-            if self.wind_drag is not None and entry.name in AIR and getattr(self, entry.name) != entry.default:
+            default = self.implied.get(entry.name, entry.default)
+            if self.wind_drag is not None and entry.name in AIR and getattr(self, entry.name) != default:
                 raise SceneError(f"wind_drag is another law of the air than {entry.name}: leave one of them out")
+        if self.material is not None and self.springs != SPRINGS:
+            raise SceneError("a skin is of springs or of a material: leave out springs, or material")
+        if self.material is not None and self.bending != 0.0:
+            raise SceneError("bending is that of a body of springs: set material.rigidity (N m) instead")
 
     @property
     def membrane(self) -> Membrane | None:
         """What the skin is made of; None: springs."""
-        return self.material
+        preset = preset_of(self.material)
+        return preset.membrane if preset is not None else self.material  # type: ignore[return-value]
+
+    @functools.cached_property
+    def implied(self) -> Mapping[str, Any]:
+        """What follows from the material, by name of the field; without one, the values of a body of springs."""
+        return self._from_material()
+
+    def _from_material(self) -> dict[str, Any]:
+        found = {entry.name: entry.default.plain for entry in fields(self) if isinstance(entry.default, FromMaterial)}
+        membrane, preset = self.membrane, preset_of(self.material)
+        if membrane is not None:
+            found["mass"] = membrane.density * membrane.thickness * self.shape.area
+        if preset is not None:
+            found |= {name: getattr(preset, name) for name in SURFACE if name in found}
+        return found
+
+    def replaced(self, **changes: Any) -> Self:
+        """A copy with fields changed. What followed from the material follows from the new one.
+
+        A preset with a number changed is no preset any more: what it gave (gas, friction, ...) stays as it was.
+        A material replaces springs.
+        """
+        following = {name for name, value in self.implied.items() if getattr(self, name) == value}
+        material = changes.get("material", self.material)
+        if isinstance(material, Membrane) and preset_of(self.material) is not None:
+            following &= {"mass", "mass_distribution"}
+        rest: dict[str, Any] = {name: FromMaterial(None) for name in following}
+        if changes.get("gauge") is not None:
+            rest["gas"] = FromMaterial(None)
+        if changes.get("material") is not None:
+            rest |= {"springs": SPRINGS, "bending": 0.0}
+        return replace(self, **rest | changes)
 
     @property
     def air_drag(self) -> tuple[float, float]:
@@ -294,10 +280,13 @@ class Body(Placed):
 @described
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SoftBody(Body):
-    """A closed membrane of point masses and springs, filled with gas (or empty)."""
+    """A closed membrane of point masses and springs, or of a material, filled with gas (or empty)."""
 
     spin: Annotated[Rotation, "rad/s", "about the centre of mass"] = ZERO
-    gas: Annotated[Gas | None, "Pa or J", "what fills it; None: nothing"] = None
+    gas: Annotated[Gas | None, "Pa or J", "what fills it; None: nothing"] = EMPTY
+    gauge: Annotated[float | None, "Pa", "above the atmosphere at rest volume, of a body with a material: its gas"] = (
+        None
+    )
     volume: Annotated[str, "", 'as measured: "exact", "box", "ball", "ellipsoid", "monte-carlo" or "subdivision"'] = (
         "exact"
     )
@@ -308,10 +297,14 @@ class SoftBody(Body):
         str, "", 'exact volume "gradient"; averaged "vertex-normals", or these "-divided" by the faces at a vertex'
     ] = "gradient"
     pressure_scaling: Annotated[bool, "", "scale by the vertex's share of springs, for uneven meshes"] = False
-    mass_distribution: Annotated[str, "", 'over the vertices: "uniform", or by the "area" around each'] = "uniform"
+    mass_distribution: Annotated[str, "", 'over the vertices: "uniform", or by the "area" around each'] = from_material(
+        "uniform"
+    )
     settled: Annotated[bool, "", "start in the equilibrium of springs and gas, without a jump"] = False
 
     def __post_init__(self) -> None:
+        if self.gauge is not None:
+            put(self, gas=self._gas_of_gauge(), gauge=None)
         super().__post_init__()
         if not self.shape.closed:
             raise SceneError("shape is open and cannot hold gas: use a closed shape, or add it as a cloth")
@@ -340,6 +333,23 @@ class SoftBody(Body):
         if self.settled and self.gas is not None and self.gas.inflate > 0.0:
             raise SceneError("settled starts with all the gas, gas.inflate starts with none: leave one out")
 
+    def _gas_of_gauge(self) -> Gas:
+        if self.material is None:
+            raise SceneError(
+                "gauge is for bodies with a material: use gas=Gas.at(gauge=...), or { gauge = ... } in a file"
+            )
+        if self.gas is not None and not isinstance(self.gas, FromMaterial):
+            raise SceneError("gauge is short for gas = { gauge = ... }: leave one of them out")
+        return Gas.at(gauge=number("gauge", self.gauge))
+
+    def _from_material(self) -> dict[str, Any]:
+        found, preset = super()._from_material(), preset_of(self.material)
+        if self.material is not None:
+            found["mass_distribution"] = "area"
+        if preset is not None:
+            found["gas"] = preset.gas(self.shape)
+        return found
+
     @property
     def sample_count(self) -> int:
         """`samples`, or its default for the chosen volume method; 0 where it has no meaning."""
@@ -349,17 +359,19 @@ class SoftBody(Body):
 @described
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Cloth(Body):
-    """A sheet of point masses and springs. 3D only."""
+    """A sheet of point masses and springs, or of a material. 3D only."""
 
-    mass: Annotated[float, "kg", "of the whole cloth"] = 0.2
+    mass: Annotated[float, "kg", "of the whole cloth"] = from_material(0.2)
     drag_coefficient: Annotated[
         float, "", "C of the air's 1/2 density C area |u| u, u = wind - v, across the surface"
     ] = 1.2
     drag_tangential: Annotated[float, "", "the same along the surface: friction of the air"] = 0.02
+    pressure: Annotated[float, "Pa", "pushes along the normals of its faces: below minus above"] = 0.0
     texture: Annotated[str | None, "", "image file drawn on it"] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        put(self, pressure=number("pressure", self.pressure))
         if self.dim != 3:
             raise SceneError("shape must be a 3D sheet: there is no cloth in 2D")
         if self.shape.closed:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, get_args
 
 from turgor.errors import SceneError
 from turgor.scene.described import described
@@ -57,6 +57,16 @@ class Membrane:
             raise SceneError(
                 f"material.{given[0]} is only used with law = 'mooney-rivlin': set the law, or leave it out"
             )
+
+    def replaced(self, **changes: Any) -> Membrane:
+        """A copy with fields changed. A new young scales c1 and c2; a law that has none of them drops them."""
+        constants: dict[str, float | None] = {}
+        if changes.get("law", "mooney-rivlin") != "mooney-rivlin":
+            constants = {"c1": None, "c2": None}
+        elif self.c1 is not None and self.c2 is not None and "young" in changes:
+            factor = number("material.young", changes["young"], above=0.0) / self.young
+            constants = {"c1": factor * self.c1, "c2": factor * self.c2}
+        return replace(self, **constants | changes)
 
     @property
     def constants(self) -> tuple[float, float]:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from turgor.scene.data import MassDistribution, PressureForce, Springs, VelocityDamping, VolumeMethod
+from turgor.scene.data import MassDistribution, PressureForce, VolumeMethod
 from turgor.scene.gas import Gas
 from turgor.scene.material import Membrane
+from turgor.scene.presets import Preset
 from turgor.scene.rigid import ColliderKind, RigidKind
+from turgor.scene.springs import Springs, VelocityDamping
 from turgor.scene.validate import ColorLike, RotationLike, VectorLike, VerticesLike
 
 __all__ = [
@@ -38,7 +40,7 @@ class BodyOptions(PlacedOptions, total=False):
 
     mass: float
     springs: Springs
-    material: Membrane | None
+    material: Membrane | Preset | str | None
     drag: float
     velocity_damping: VelocityDamping | None
     bending: float
@@ -58,6 +60,7 @@ class SoftBodyOptions(BodyOptions, total=False):
 
     spin: RotationLike
     gas: Gas | None
+    gauge: float | None
     volume: VolumeMethod | str
     samples: int | None
     pressure_force: PressureForce | str
@@ -69,6 +72,7 @@ class SoftBodyOptions(BodyOptions, total=False):
 class ClothOptions(BodyOptions, total=False):
     """Of `Cloth`."""
 
+    pressure: float
     texture: str | None
 
 

@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from turgor.errors import SceneError
-from turgor.scene.data import map_paths, plain
+from turgor.scene.data import Body
+from turgor.scene.from_material import FromMaterial
+from turgor.scene.material import Membrane
+from turgor.scene.plain import map_paths, plain
 from turgor.scene.validate import ZERO, check_keys, context
 from turgor.shapes.recipes import from_recipe, parts_of_recipe
 from turgor.shapes.shape import Shape
@@ -24,7 +27,8 @@ from turgor.shapes.shape import Shape
 __all__ = ["changed", "decode", "encode", "make", "one_each", "parse", "parse_value", "write"]
 
 # Written even when they have their default: what a reader of a scene file looks for first.
-ALWAYS = frozenset({"name", "shape", "at", "mass", "springs", "stiffness", "damping"})
+ALWAYS = frozenset({"name", "shape", "at", "mass", "springs", "stiffness", "damping", "young", "thickness"})
+OF_SPRINGS = frozenset({"mass", "springs"})  # those of them that a body with a material has no need of
 NOTHING = "none"  # stands for None, which TOML does not have
 ZEROS = (ZERO, 0.0, (0.0, 0.0), (0.0, 0.0, 0.0))
 
@@ -88,8 +92,8 @@ def _decode_value(key: str, hint: Any, value: Any, folder: Path | None) -> Any:
     kind = _table_type(hint)
     if kind is None:
         return _joined(value, folder) if key == "texture" and isinstance(value, str) and value else value
-    if isinstance(value, kind):
-        return value
+    if isinstance(value, kind) or (str in _parts(hint) and not isinstance(value, Mapping)):
+        return value  # such as the name of a material, which the body checks
     if not isinstance(value, Mapping):
         example = "{ icosphere = { radius = 0.5 } }" if kind is Shape else f"{{ {fields(kind)[0].name} = ... }}"
         raise SceneError(f"{key} must be a table such as {example}, got {value!r}")
@@ -134,9 +138,11 @@ def changed(thing: Any, keys: Sequence[str], value: Any, where: str = "") -> Any
     kind = _table_type(hint)
     if not rest:
         nothing = isinstance(value, str) and value == NOTHING and types.NoneType in _parts(hint)
-        return replace(thing, **{key: None if nothing else _decode_value(key, hint, value, None)})
+        return _replaced(thing, key, None if nothing else _decode_value(key, hint, value, None))
     if kind is None:
         raise SceneError(f"{key} has no parts: set {key} itself, as a whole")
+    if isinstance(thing, Body) and key == "material":
+        current = thing.membrane  # of a preset its numbers
     if kind is Shape:
         new = _decode_value(key, hint, _with_entry(plain(current.recipe), rest, value), None)
     elif current is None and len(rest) == 1:
@@ -145,7 +151,12 @@ def changed(thing: Any, keys: Sequence[str], value: Any, where: str = "") -> Any
         raise SceneError(f"{key} is not set: set {key} as a whole, as a table")
     else:
         new = changed(current, rest, value, key)
-    return replace(thing, **{key: new})
+    return _replaced(thing, key, new)
+
+
+def _replaced(thing: Any, key: str, value: Any) -> Any:
+    """A copy with one field changed; of bodies and materials also with what follows from it."""
+    return thing.replaced(**{key: value}) if isinstance(thing, (Body, Membrane)) else replace(thing, **{key: value})
 
 
 def _with_entry(table: Any, keys: Sequence[str], value: Any) -> dict[str, Any]:
@@ -158,13 +169,13 @@ def _with_entry(table: Any, keys: Sequence[str], value: Any) -> dict[str, Any]:
 def encode(thing: Any, folder: Path | None = None) -> dict[str, Any]:
     """The TOML table of a dataclass: the fields that differ from their defaults and those always wanted."""
     table: dict[str, Any] = {}
-    hints = get_type_hints(type(thing))
+    always = ALWAYS - OF_SPRINGS if isinstance(thing, Body) and thing.material is not None else ALWAYS
     for entry in sorted(fields(thing), key=lambda entry: entry.name != "name"):  # the name first
         value = getattr(thing, entry.name)
-        if value is None and _can_be_cleared(entry, hints[entry.name]):
-            value = NOTHING
-        if value is None or (entry.name not in ALWAYS and _is_default(entry, value)):
+        if entry.name not in always and _is_default(thing, entry, value):
             continue
+        if value is None:
+            value = NOTHING
         if isinstance(value, Shape):
             value = plain(value.recipe)
             if not value:
@@ -178,8 +189,9 @@ def encode(thing: Any, folder: Path | None = None) -> dict[str, Any]:
     return table
 
 
-def _is_default(entry: Field[Any], value: Any) -> bool:
-    return bool(value in ZEROS if entry.default == ZERO else value == entry.default)
+def _is_default(thing: Any, entry: Field[Any], value: Any) -> bool:
+    default = thing.implied[entry.name] if isinstance(entry.default, FromMaterial) else entry.default
+    return bool(value in ZEROS if default == ZERO else value == default)
 
 
 def _relative(path: str, folder: Path | None) -> str:

@@ -102,6 +102,15 @@ class Shape:
         (x0, y0, z0), (x1, y1, z1), (x2, y2, z2) = corners.transpose(1, 2, 0)
         return float(np.sum(x0 * (y1 * z2 - z1 * y2) + y0 * (z1 * x2 - x1 * z2) + z0 * (x1 * y2 - y1 * x2)) / 6.0)
 
+    @functools.cached_property
+    def area(self) -> float:
+        """Of the surface (3D, m²), or the length of the outline (2D, m)."""
+        corners = self.vertices[self.faces]
+        if self.dim == 2:
+            return float(np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1).sum())
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        return float(0.5 * np.linalg.norm(normals, axis=1).sum())
+
 
 def _is_closed(faces: IntArray, count: int) -> bool:
     """2D: each vertex ends one segment and starts one. 3D: each side of a face is that of one other, turned round."""

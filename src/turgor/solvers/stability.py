@@ -3,7 +3,8 @@
 With S_i = sum over the springs at vertex i of n nᵀ + t (I - n nᵀ), t = max(0, 1 - rest/length) the share of tension,
 x·Kx <= 2k sum x_i·S_i x_i, so omega² <= k max 2 lambda_max(S_i) / m_i; the dashpots likewise, with n nᵀ alone.
 The gas adds (gamma P / V) sum |dV/dx_i|² / m_i (rank one), and the turning of the pressure force with the surface at
-most |gauge| sum of edge lengths / (3 m_i) in 3D, |gauge| / m_i in 2D. Faces of a material: `membrane.py`. A hinge adds 4 kb |grad theta|² / m_i per vertex.
+most |gauge| sum of edge lengths / (3 m_i) in 3D, |gauge| / m_i in 2D. A hinge adds 4 kb |grad theta|² / m_i per vertex.
+Faces of a material: `tangent.py`.
 The air damps at a rate of at most rho C A_i |u_i| / m_i: twice its force per u, as that grows with u.
 
 The bound holds while the shape is what it was. `rate` says how fast the shape changes (strain rate, volume rate, points

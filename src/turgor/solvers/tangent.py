@@ -1,12 +1,13 @@
 """The stiffness of a face of a material, made positive (semi-)definite (forces/membrane.py has the laws).
 
-Let w1, w2 be the principal directions of the face in space, stretched, and u1, u2 the same combinations of displacements of
-its corners. Strains change by e1 = w1·u1, e2 = w2·u2, e12 = (w1·u2 + w2·u1)/2, and forces by the entries of a1, a2 times
+Let w1, w2 be the principal directions of the face in space, stretched, and u1, u2 the same combinations of the
+displacements of its corners. Strains change by e1 = w1·u1, e2 = w2·u2, e12 = (w1·u2 + w2·u1)/2, and forces by the
+entries of a1 and a2 times
 
     t1 = s1 u1 + (h11 e1 + h12 e2) w1 + 2 shear e12 w2
     t2 = s2 u2 + (h22 e2 + h12 e1) w2 + 2 shear e12 w1
 
-Each of the three parts is symmetric: stresses below zero, a negative shear and the negative eigenvalue of h are left out.
+Each part is symmetric: stresses below zero, a negative shear and the negative eigenvalue of h are left out.
 """
 
 import functools
@@ -27,7 +28,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """tangent_of a face, block_of two of its corners; bound_skins for the stability of explicit solvers."""
     real, vec, dim = n.real, n.vec, n.dim
     law = membrane.kernels(n)
-    pair, quad, Skin = law.pair, law.quad, law.Skin  # noqa: N806
+    pair, quad, Skin = law.pair, law.quad, law.Skin
     strain_of, stress_of, strip_of, ratio_of, skin_of = (
         law.strain_of, law.stress_of, law.strip_of, law.ratio_of, law.skin_of,
     )  # fmt: skip

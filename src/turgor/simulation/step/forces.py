@@ -1,4 +1,4 @@
-"""All forces of a stage, one call per law: springs, faces, membranes, bending, air, volume, gas (with gravity and grab)."""
+"""All forces of a stage, one call per law: springs, faces, membranes, bending, air, volume, gas (gravity, grab too)."""
 
 from __future__ import annotations
 

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from turgor.diagnose import membranes
 from turgor.errors import SceneError
-from turgor.model.model import decay_rate, spring_like
+from turgor.model.model import decay_rate
 from turgor.scene.data import AIR, SoftBody
 from turgor.scene.gas import GAS_CONSTANT, VOLUME_FLOOR
+from turgor.scene.swelling import spring_like
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.views.view import (
     STIFFNESS,
@@ -319,7 +320,8 @@ class BodyView(AnyBodyView):
     def _spring_like(self) -> FloatArray:
         """(worlds,) N/m."""
         part = self._model.parts[self.index]
-        return np.asarray(spring_like(self._rows("young"), self._rows("thickness"), part))
+        dim = self._model.numbers.dim
+        return np.asarray(spring_like(dim, self._rows("young"), self._rows("thickness"), part.mean_edge))
 
     def _set_vertices(self, array: Any, value: Any, name: str, origin: Any) -> None:
         model = self._model

@@ -53,7 +53,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """find_centres and assemble, when the matrix is renewed; restrict, solve and prolong, in each iteration."""
     real, vec, dim = n.real, n.vec, n.dim
     across, fine_block = system.kernels(n).across, system.kernels(n).block
-    Tangent, block_of = system.kernels(n).Tangent, membrane.kernels(n).block_of  # noqa: N806
+    Tangent, block_of = system.kernels(n).Tangent, membrane.kernels(n).block_of
     modes = dim + (1 if dim == 2 else 3)
     wide = n.wide
     hinge = wp.vec3i if dim == 2 else wp.vec4i

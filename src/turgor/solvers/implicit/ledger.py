@@ -75,7 +75,7 @@ class SoftLedger:
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
     """sum_energy, then begin_bodies at the start of a frame, book_bodies after each step."""
-    real, vec, dim, spin_type, wide = n.real, n.vec, n.dim, n.spin, n.wide
+    real, vec, spin_type, wide = n.real, n.vec, n.spin, n.wide
     swing, push_of, air_force = impulse.kernels(n).swing, walls.kernels(n).push_of, air.kernels(n).air_force
     shared_friction, shared_restitution = walls.kernels(n).shared_friction, walls.kernels(n).shared_restitution
     quarter, half = wp.constant(wp.float64(0.25)), wp.constant(wp.float64(0.5))

@@ -1,4 +1,4 @@
-"""Faces of a material in the matrix of a Newton step: h times their stiffness (`solvers/tangent.py`) and their viscosity."""
+"""Faces of a material in the matrix of a Newton step: h times their stiffness (`tangent.py`), and their viscosity."""
 
 import functools
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     real, vec, dim = n.real, n.vec, n.dim
     law, slope = membrane.kernels(n), tangent.kernels(n)
     quad, skin_of, tangent_of = law.quad, law.skin_of, slope.tangent_of
-    Tangent, corner_weight = slope.Tangent, slope.corner_weight  # noqa: N806
+    Tangent, corner_weight = slope.Tangent, slope.corner_weight
 
     @n.kernel(__name__)
     def find_tangents(

@@ -41,7 +41,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     hinge = wp.vec3i if dim == 2 else wp.vec4i
     quad = membrane.kernels(n).quad
     law = membrane.kernels(numbers(dim, "double"))
-    Skin, strain_of, energy_of = law.Skin, law.strain_of, law.energy_of  # noqa: N806
+    Skin, strain_of, energy_of = law.Skin, law.strain_of, law.energy_of
     half, one, nothing = wp.constant(wp.float64(0.5)), wp.constant(wp.float64(1.0)), wp.constant(wp.float64(0.0))
     pi = wp.constant(wp.float64(3.141592653589793))
 

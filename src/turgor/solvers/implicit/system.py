@@ -34,7 +34,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     mat = {2: {wp.float32: wp.mat22f, wp.float64: wp.mat22d}, 3: {wp.float32: wp.mat33f, wp.float64: wp.mat33d}}
     block = mat[dim][real]
     faces_of = membrane.kernels(n)
-    Tangent, answer_at, block_of = faces_of.Tangent, faces_of.answer_at, faces_of.block_of  # noqa: N806
+    Tangent, answer_at, block_of = faces_of.Tangent, faces_of.answer_at, faces_of.block_of
     share = wp.constant(real(FACE_SHARE[dim]))
     floor = wp.constant(real(VOLUME_FLOOR))
 

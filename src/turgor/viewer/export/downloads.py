@@ -12,7 +12,7 @@ import numpy as np
 
 from turgor.errors import SceneError
 from turgor.scene import toml
-from turgor.scene.data import map_paths
+from turgor.scene.plain import map_paths
 from turgor.scene.scene import Scene
 
 if TYPE_CHECKING:

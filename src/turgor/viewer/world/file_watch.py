@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from turgor.scene.data import map_paths
+from turgor.scene.plain import map_paths
 from turgor.scene.scene import Scene
 
 __all__ = ["FileWatch", "files_of"]
