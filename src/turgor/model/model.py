@@ -344,7 +344,7 @@ class Model:
         averaged = [int(b is not None and b.pressure_force != "gradient") for b in soft]
         factors = []
         for body, part in zip(soft, self.parts, strict=True):
-            degree = np.bincount(part.springs.ravel(), minlength=len(part.order)).astype(float)
+            degree = np.diff(part.neighbour_start).astype(float)
             scaled = body is not None and body.pressure_scaling
             factors.append(degree / degree.mean() if scaled else np.ones(len(part.order)))
             if body is not None and body.pressure_force == "vertex-normals-divided":
