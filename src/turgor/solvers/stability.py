@@ -316,7 +316,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         # stiffness across the springs, which their dashpots do not damp
         across = wp.float64(stiffness[b] * tension_bound[b]) + wp.abs(gauge) * wp.float64(turn_bound[b])
         hinges = wp.float64(bending[b]) * wp.float64(hinge_bound[b])
-        every = int(1)
+        every = 1
         if pulse > 1 and wp.float64(pulse * pulse) * hinges < wp.float64(PULSED) * wp.float64(skin_bound[b]):
             every = pulse
         bending_every[b] = every
