@@ -8,6 +8,7 @@ from typing import Annotated, Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from turgor.diagnose import membranes
 from turgor.forces.bending import SLIVER
 from turgor.model import topology
 from turgor.model.model import Model
@@ -155,12 +156,14 @@ def energy(
     i, j = model.springs_host.T
     stretch = np.linalg.norm(x[:, j] - x[:, i], axis=2) - model.rest_host
     elastic = 0.5 * np.sum(stiffness[:, body[i]] * stretch**2, axis=1)
+    if model.has_membranes:
+        elastic = elastic + membranes.measure(model, state).energy.sum(axis=1)
     if len(model.hinges_host):
         bending = np.asarray(model.bending.numpy(), np.float64).reshape(shape)
         angles = topology.turning_angles if model.numbers.dim == 2 else topology.oriented_hinge_angles
         bent = np.stack([angles(points, model.hinges_host) for points in x]) - model.rest_angles_host
         bent = (bent + np.pi) % (2.0 * np.pi) - np.pi
-        stored = 0.5 * bending[:, body[model.hinges_host[:, 1]]] * bent**2
+        stored = 0.5 * model.hinge_weight_host * bending[:, body[model.hinges_host[:, 1]]] * bent**2
         if model.numbers.dim == 3:
             stored *= np.stack([topology.sliver_weights(points, model.hinges_host, SLIVER) for points in x])
         elastic = elastic + np.sum(stored, axis=1)

@@ -11,7 +11,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from turgor.forces import air
+from turgor.forces import air, membrane
 from turgor.kernel.numbers import Numbers, at
 from turgor.scene.gas import VOLUME_FLOOR
 
@@ -24,6 +24,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """Launched between the evaluation of the forces and the update; grab_work after it."""
     real, vec = n.real, n.vec
     air_force = air.kernels(n).air_force
+    law = membrane.kernels(n)
+    skin_of, pulls = law.skin_of, law.pulls
     floor = wp.constant(real(VOLUME_FLOOR))
 
     @n.kernel(__name__)
@@ -46,6 +48,42 @@ def kernels(n: Numbers) -> SimpleNamespace:
             force = (damping[b] * wp.dot(v[j] - v[i], d) / l2) * d
             lost_force[i] += force
             lost_force[j] -= force
+
+    @n.kernel(__name__)
+    def viscous_forces(
+        x: wp.array(dtype=vec),
+        v: wp.array(dtype=vec),
+        faces: wp.array(dtype=n.face),
+        face_rest: wp.array(dtype=law.quad),
+        body: wp.array(dtype=int),
+        skin_law: wp.array(dtype=int),
+        wrinkling: wp.array(dtype=int),
+        young: wp.array(dtype=real),
+        poisson: wp.array(dtype=real),
+        thickness: wp.array(dtype=real),
+        mooney: wp.array(dtype=real),
+        viscosity: wp.array(dtype=real),
+        lost_force: wp.array(dtype=vec),
+    ):
+        """What a skin of a material does with these velocities, less what it does at rest."""
+        t = at(wp.tid())
+        face = faces[t]
+        i = at(face[0])
+        b = at(body[i])
+        if skin_law[b] == 0 or viscosity[b] <= real(0.0):
+            return
+        skin = skin_of(b, skin_law, wrinkling, young, poisson, mooney, viscosity)
+        j = at(face[1])
+        k = at(face[wp.static(n.dim - 1)])
+        d1 = x[j] - x[i]
+        d2 = x[k] - x[i]
+        weight = face_rest[t][3] * thickness[b]
+        f1, f2 = pulls(d1, d2, v[j] - v[i], v[k] - v[i], face_rest[t], skin, weight)
+        g1, g2 = pulls(d1, d2, vec(), vec(), face_rest[t], skin, weight)
+        lost_force[j] += f1 - g1
+        if wp.static(n.dim == 3):
+            lost_force[k] += f2 - g2
+        lost_force[i] -= f1 - g1 + f2 - g2
 
     @n.kernel(__name__)
     def air_forces(
@@ -146,5 +184,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             work[b] += wp.float64(real(0.5) * dt[0] * wp.dot(grab_pull[b], v[i]))
 
     return SimpleNamespace(
-        air_forces=air_forces, dashpot_forces=dashpot_forces, body_work=body_work, grab_work=grab_work
+        air_forces=air_forces,
+        dashpot_forces=dashpot_forces,
+        viscous_forces=viscous_forces,
+        body_work=body_work,
+        grab_work=grab_work,
     )

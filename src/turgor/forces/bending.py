@@ -49,6 +49,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             x: wp.array(dtype=vec),
             hinges: wp.array(dtype=hinge),
             rest_angles: wp.array(dtype=real),
+            hinge_weight: wp.array(dtype=real),
             body: wp.array(dtype=int),
             bending: wp.array(dtype=real),
             f_out: wp.array(dtype=vec),
@@ -61,7 +62,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             first = x[j] - x[i]
             second = x[k] - x[j]
             angle = wp.atan2(first[0] * second[1] - first[1] * second[0], wp.dot(first, second))
-            torque = bending[at(body[j])] * wrapped(angle - rest_angles[h])
+            torque = hinge_weight[h] * bending[at(body[j])] * wrapped(angle - rest_angles[h])
             gi = turned(first)
             gk = turned(second)
             f_out[i] -= torque * gi
@@ -75,6 +76,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             x: wp.array(dtype=vec),
             hinges: wp.array(dtype=hinge),
             rest_angles: wp.array(dtype=real),
+            hinge_weight: wp.array(dtype=real),
             body: wp.array(dtype=int),
             bending: wp.array(dtype=real),
             f_out: wp.array(dtype=vec),
@@ -101,7 +103,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             s1 = wp.min(n1_2 / least, real(1.0))
             s2 = wp.min(n2_2 / least, real(1.0))
             bent = wrapped(angle - rest_angles[h])
-            torque = s1 * s2 * bending[at(body[i])] * bent
+            stiff = hinge_weight[h] * bending[at(body[i])]
+            torque = s1 * s2 * stiff * bent
             # gradient (Bridson, Marino & Fedkiw 2003): the wings move along their normals, the edge balances them
             gk = (-size / n1_2) * n1
             gm = (-size / n2_2) * n2
@@ -113,7 +116,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             f_out[j] += torque * (tk * gk + tm * gm)
             if s1 < real(1.0) or s2 < real(1.0):
                 # gradient of the weights: n = edge x wing, s = |n|²/least, least ~ |edge|⁴
-                stored = real(0.5) * bending[at(body[i])] * bent * bent
+                stored = real(0.5) * stiff * bent * bent
                 at_k = vec()
                 at_m = vec()
                 at_j = vec()

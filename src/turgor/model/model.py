@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
+from turgor.forces import membrane
 from turgor.kernel.numbers import Numbers
 from turgor.model import topology
 from turgor.model.energy_scale import energy_scale
@@ -21,8 +22,10 @@ from turgor.model.parts import Part, build_part
 from turgor.model.rigids import Rigids
 from turgor.model.tiling import joined, tiled
 from turgor.model.walls import Walls
-from turgor.scene.data import VOLUMES, Body, SoftBody, VelocityDamping
+from turgor.scene.data import VOLUMES, Body, Cloth, SoftBody, VelocityDamping
+from turgor.scene.material import Membrane
 from turgor.scene.scene import Scene
+from turgor.scene.swelling import spring_like
 
 __all__ = ["BODY_PARAMETERS", "Model", "decay_rate"]
 
@@ -36,7 +39,15 @@ BLOCK = 256  # threads of a GPU block, and vertices of a chunk there
 BODY_PARAMETERS = {
     "stiffness": False,  # N/m
     "damping": False,  # N s/m
-    "bending": False,  # N m/rad
+    "bending": False,  # N m/rad; of a material its rigidity, N m
+    "skin_law": True,  # of forces.membrane; 0: springs
+    "young": False,  # Pa
+    "poisson": False,
+    "thickness": False,  # m
+    "mooney": False,  # share of c2 in c1 + c2
+    "wrinkling": True,
+    "viscosity": False,  # s
+    "skin_stiffness": False,  # N/m: of springs that would hold the skin as well
     "drag": False,  # 1/s
     "decay": False,  # 1/s, from Martin's velocity damping
     "drag_coefficient": False,
@@ -66,12 +77,35 @@ def decay_rate(damping: VelocityDamping | None, stiffness: FloatArray) -> FloatA
     return np.asarray(-damping.rate * np.log1p(-np.minimum(rho, 1.0 - 1e-6)))
 
 
+def _material(material: Membrane | None, part: Part) -> dict[str, float]:
+    """What a skin is made of, as the kernels want it."""
+    if material is None:
+        return dict.fromkeys(("skin_law", "young", "poisson", "thickness", "mooney", "wrinkling", "viscosity"), 0)
+    c1, c2 = material.constants
+    dim = part.positions.shape[1]
+    return {
+        "stiffness": 0.0,
+        "damping": 0.0,
+        "bending": material.flexural_rigidity,
+        "skin_law": membrane.STVK if material.law == "stvk" else membrane.RUBBER,
+        "young": material.young,
+        "poisson": material.ratio,
+        "thickness": material.thickness,
+        "mooney": c2 / (c1 + c2),
+        "wrinkling": int(material.wrinkling),
+        "viscosity": material.damping,
+        "skin_stiffness": spring_like(dim, material.young, material.thickness, part.mean_edge),
+    }
+
+
 def _parameters(body: Body, part: Part) -> dict[str, float]:
     """The numbers of one body as the kernels want them."""
     values = {
         "stiffness": body.springs.stiffness,
         "damping": body.springs.damping,
         "bending": body.bending,
+        "skin_stiffness": body.springs.stiffness,
+        **_material(body.membrane, part),
         "drag": body.drag,
         "decay": float(decay_rate(body.velocity_damping, np.array(body.springs.stiffness))),
         "drag_coefficient": body.air_drag[0],
@@ -91,6 +125,8 @@ def _parameters(body: Body, part: Part) -> dict[str, float]:
         "method": 0,
         "samples": 1,
     }
+    if isinstance(body, Cloth):
+        values |= {"held": 1, "nRT": body.pressure * part.rest_volume}
     if isinstance(body, SoftBody):
         values["method"] = VOLUMES.index(body.volume)
         values["samples"] = max(body.sample_count, 1)
@@ -115,6 +151,14 @@ class Model:
     stiffness: Any
     damping: Any
     bending: Any
+    skin_law: Any
+    young: Any
+    poisson: Any
+    thickness: Any
+    mooney: Any
+    wrinkling: Any
+    viscosity: Any
+    skin_stiffness: Any
     drag: Any
     decay: Any
     drag_coefficient: Any
@@ -212,6 +256,23 @@ class Model:
         self.face_start = self.ends([len(part.faces) for part in self.parts])
         self.hinges = self.repeated(hinges, wp.vec3i if dim == 2 else wp.vec4i, self.vertices)
         self.rest_angles = self.repeated(self.rest_angles_host, real)
+        self.hinge_weight_host = self._concatenated("hinge_weight")
+        self.hinge_weight = self.repeated(self.hinge_weight_host, real)
+        self._membranes()
+
+    def _membranes(self) -> None:
+        """Rest shapes of the faces of all bodies, if one has a material; and the corners of faces at each point."""
+        self.has_membranes = any(len(part.face_rest) for part in self.parts)
+        none = np.zeros(4)
+        rows = [part.face_rest if len(part.face_rest) else np.tile(none, (len(part.faces), 1)) for part in self.parts]
+        rest = np.concatenate([*rows, np.zeros((0, 4))]) if self.has_membranes else np.zeros((0, 4))
+        self.face_rest = self.repeated(rest, membrane.kernels(self.numbers).quad)
+        corners, self.face_corner_start = np.zeros(0, np.int32), self.int_array([])
+        if self.has_membranes:
+            indices = np.arange(self.faces_host.size, dtype=np.int32)
+            starts, corners = topology.compressed_rows(self.faces_host.ravel(), indices, self.vertices)
+            self.face_corner_start = self.ends(np.diff(starts))
+        self.face_corners = self.repeated(corners, wp.int32, self.faces_host.size)
 
     def _neighbours(self) -> None:
         rows = [np.diff(part.neighbour_start) for part in self.parts]
@@ -311,7 +372,8 @@ class Model:
 
     def repeated(self, rows: Any, dtype: Any, shift: Any = 0) -> Any:
         """Device array of the rows of one world in all worlds; shift: by how much indices grow from world to world."""
-        kind = self.numbers.dtype if dtype in (self.numbers.real, self.numbers.vec) else np.int32
+        quad = membrane.kernels(self.numbers).quad
+        kind = self.numbers.dtype if dtype in (self.numbers.real, self.numbers.vec, quad) else np.int32
         return tiled(np.asarray(rows, kind), self.worlds, dtype, self.device, shift)
 
     def ends(self, counts: Any) -> Any:

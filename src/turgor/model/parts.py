@@ -29,7 +29,9 @@ class Part:
     masses: FloatArray  # (n,) kg
     pinned: npt.NDArray[np.bool_]  # (n,)
     faces: IntArray  # (m, dim)
-    springs: IntArray  # (s, 2)
+    face_order: IntArray  # (m,) the user's index of each face
+    face_rest: FloatArray  # (m, 4): see `_face_rest`; empty without a material
+    springs: IntArray  # (s, 2); none where a material holds the skin
     rest_lengths: FloatArray  # (s,) m
     neighbour_start: IntArray  # (n + 1,)
     neighbours: IntArray  # fan neighbours first, then the rest
@@ -39,9 +41,11 @@ class Part:
     edge_table: topology.EdgeTable | None  # 3D: the sides of the faces
     hinges: IntArray  # (h, 3 or 4), empty without bending
     rest_angles: FloatArray  # (h,) rad
+    hinge_weight: FloatArray  # (h,) of the body's bending; 1 where that is given per hinge
     air_share: FloatArray  # (n,) of the area around each vertex which it shows the air
     rest_volume: float  # m³, as the body's own volume method measures it; 1 for a cloth
     size: float  # m, diagonal of the bounding box
+    mean_edge: float  # m, at rest
     breathing: float  # 1/kg: damping rate of the breathing mode per unit of dashpot
 
 
@@ -159,6 +163,47 @@ def _lengths(points: FloatArray, first: IntArray, second: IntArray) -> FloatArra
     return np.sqrt(squares)
 
 
+def _face_rest(body: Body, corners: FloatArray) -> FloatArray:
+    """(m, 4) of a triangle p, q, r (1/m), of the inverse of its sides in its plane, and its area (m²).
+
+    Of an edge in 2D 1/length, 0, 0 and its length.
+    """
+    first = corners[:, 1] - corners[:, 0]
+    a = np.linalg.norm(first, axis=1)
+    if body.dim == 2:
+        area = a
+        found = [1.0 / np.where(a > 0.0, a, 1.0), np.zeros_like(a), np.zeros_like(a), area]
+    else:
+        second = corners[:, 2] - corners[:, 0]
+        twice = np.linalg.norm(np.cross(first, second), axis=1)
+        area = 0.5 * twice
+        safe = np.where(twice > 0.0, a, 1.0)
+        height = np.where(twice > 0.0, twice, 1.0) / safe
+        along = np.einsum("ij,ij->i", first, second) / safe
+        found = [1.0 / safe, -along / (safe * height), 1.0 / height, area]
+    if area.min() <= 0.0:
+        flat = int(area.argmin())
+        raise SceneError(
+            f"body {body.name!r}: face {flat} has no area, and a material needs one: repair the mesh first"
+        )
+    return np.stack(found, axis=1)
+
+
+def _hinge_weights(rest: FloatArray, hinges: IntArray) -> FloatArray:
+    """(h,) that make a rigidity D (N m) the stiffness of a hinge, 1/2 kb theta².
+
+    3D: kb = D |e|² / (A1 + A2), of equilateral triangles 2 D / sqrt(3) (Seung & Nelson 1988). 2D: curvature is the
+    turning angle over the mean length of the two edges, so kb = D / mean.
+    """
+    if rest.shape[1] == 2:
+        first, second = (np.linalg.norm(rest[hinges[:, k + 1]] - rest[hinges[:, k]], axis=1) for k in range(2))
+        return np.asarray(2.0 / (first + second))
+    edge = rest[hinges[:, 1]] - rest[hinges[:, 0]]
+    wings = (rest[hinges[:, k]] - rest[hinges[:, 0]] for k in (2, 3))
+    areas = sum(0.5 * np.linalg.norm(np.cross(edge, wing), axis=1) for wing in wings)
+    return np.asarray(np.einsum("ij,ij->i", edge, edge) / areas)
+
+
 def build_part(body: Body) -> Part:
     """Arrays of one body, in Morton order."""
     shape = body.shape
@@ -169,7 +214,8 @@ def build_part(body: Body) -> Part:
     place[order] = np.arange(count, dtype=np.int32)
 
     faces = place[shape.faces]
-    faces = faces[topology.stable_order(functools.reduce(np.minimum, faces.T))]
+    face_order = topology.stable_order(functools.reduce(np.minimum, faces.T))
+    faces = faces[face_order]
     table = topology.edge_table(faces, count) if body.dim == 3 else None
     springs = _springs(body, place, faces, table)
     masses = _masses(body, placed)
@@ -180,7 +226,9 @@ def build_part(body: Body) -> Part:
     pinned = np.zeros(count, bool)
     pinned[place[body.pinned]] = True
 
-    hinges = topology.hinges(faces, count, table) if body.bending > 0.0 else np.zeros((0, body.dim + 1), np.int32)
+    material = body.membrane
+    rigidity = body.bending if material is None else material.flexural_rigidity
+    hinges = topology.hinges(faces, count, table) if rigidity > 0.0 else np.zeros((0, body.dim + 1), np.int32)
     angles = topology.turning_angles if body.dim == 2 else topology.oriented_hinge_angles
     rest_volume = 1.0
     if isinstance(body, SoftBody):
@@ -196,8 +244,10 @@ def build_part(body: Body) -> Part:
         masses=masses[order],
         pinned=pinned,
         faces=faces,
-        springs=springs,
-        rest_lengths=rest_lengths,
+        face_order=face_order,
+        face_rest=np.zeros((0, 4)) if material is None else _face_rest(body, rest[faces]),
+        springs=springs if material is None else springs[:0],
+        rest_lengths=rest_lengths if material is None else rest_lengths[:0],
         neighbour_start=start,
         neighbours=neighbours,
         neighbour_rest=_lengths(rest, neighbours, owner),
@@ -206,8 +256,10 @@ def build_part(body: Body) -> Part:
         edge_table=table,
         hinges=hinges,
         rest_angles=angles(rest, hinges),
+        hinge_weight=np.ones(len(hinges)) if material is None else _hinge_weights(rest, hinges),
         air_share=_air_share(body, placed, masses)[order],
         rest_volume=rest_volume,
         size=float(np.linalg.norm(np.ptp(points, axis=0))),
+        mean_edge=float(rest_lengths.mean()) if len(rest_lengths) else 0.0,
         breathing=float(np.sum(rest_lengths**2)) / inertia if inertia > 0.0 else 0.0,
     )

@@ -11,11 +11,14 @@ That is a ball's or a ring's law (Laplace). Other shapes also bulge, which takes
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Skin"]
+from turgor.scene.data import Body
+
+__all__ = ["Skin", "skin_stiffness", "spring_like"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -23,6 +26,23 @@ HELD = 0.1  # share of the entered pressure: a skin that holds less gives way, a
 WIDE = 1e3  # stretch beyond which there is no looking
 TINY = 1e-300  # Pa
 HALVINGS = 80  # of the interval of stretches: to round-off
+
+
+LATTICE = 3.0**0.5 / 2.0  # k / (E h): springs k on equilateral triangles are a skin of E h = 2 k / sqrt(3)
+
+
+def spring_like(dim: int, young: Any, thickness: Any, edge: float) -> Any:
+    """N/m: of the springs that hold as much as a material; edge: m, their mean length, as a strip in 2D has E h / l."""
+    return LATTICE * young * thickness if dim == 3 else young * thickness / edge
+
+
+def skin_stiffness(body: Body) -> float:
+    """N/m: of the springs of a body, or of those that would hold as much as its material."""
+    if body.membrane is None:
+        return body.springs.stiffness
+    ends = body.shape.vertices[body.shape.edges]
+    edge = float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).mean())
+    return float(spring_like(body.dim, body.membrane.young, body.membrane.thickness, edge))
 
 
 @dataclass(frozen=True)

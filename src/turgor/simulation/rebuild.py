@@ -25,7 +25,20 @@ if TYPE_CHECKING:
 __all__ = ["carry", "fresh", "rebound", "rebuilt"]
 
 # What a user may set on a running simulation. The gas in this order: setting the temperature changes nRT.
-SOFT_PARAMETERS = ("stiffness", "damping", "bending", "drag", *AIR, "wind_drag", "friction", "restitution")
+SOFT_PARAMETERS = (
+    "stiffness",
+    "damping",
+    "bending",
+    "young",
+    "poisson",
+    "thickness",
+    "viscosity",
+    "drag",
+    *AIR,
+    "wind_drag",
+    "friction",
+    "restitution",
+)
 GAS_PARAMETERS = ("ambient", "temperature", "nRT")
 SURFACE_PARAMETERS = ("friction", "restitution")
 RIGID_PARAMETERS = (*SURFACE_PARAMETERS, *AIR)

@@ -17,7 +17,7 @@ from turgor.output.progress import waiting
 from turgor.scene.data import SoftBody, Springs, rotation_matrix
 from turgor.scene.gas import Gas
 from turgor.scene.scene import Scene
-from turgor.scene.swelling import Skin
+from turgor.scene.swelling import Skin, skin_stiffness
 from turgor.scene.units import units_doubt
 from turgor.simulation.step.relaxation import Relaxation
 from turgor.simulation.warn import silent
@@ -115,7 +115,7 @@ def _most(body: SoftBody) -> float:
     """Pa, about: the largest pressure that the skin holds."""
     ends = body.shape.vertices[body.shape.edges]
     squares, volume, stiffness, none, one = np.array(
-        [[np.square(ends[:, 1] - ends[:, 0]).sum()], [abs(body.shape.volume)], [body.springs.stiffness], [0.0], [1.0]]
+        [[np.square(ends[:, 1] - ends[:, 0]).sum()], [abs(body.shape.volume)], [skin_stiffness(body)], [0.0], [1.0]]
     )
     return float(Skin(body.dim, squares, volume, stiffness, none, none, one).most[0])
 
@@ -125,12 +125,17 @@ def _cannot_hold(body: SoftBody) -> str:
     unit, doubt = "N/m" if body.dim == 2 else "Pa", units_doubt(body)
     units = f"it {doubt}; if its size is meant, " if doubt else ""
     entered, most = body.gas.entered_gauge or 0.0, _most(body)
-    springs = f"springs of {body.springs.stiffness:.4g} N/m"
+    springs = f"springs of {body.springs.stiffness:.4g} N/m" if body.membrane is None else "material"
     reason = f"{springs} hold at most about {most:.3g} {unit}" if entered > most else f"its {springs} give way"
     return (
         f"body {body.name!r} has no equilibrium with a gauge pressure of {entered:.6g} {unit} "
-        f"(gas.pressure_at = 'equilibrium'): {units}{reason}; raise springs.stiffness, or lower the pressure"
+        f"(gas.pressure_at = 'equilibrium'): {units}{reason}; raise {_stiffer(body)}, or lower the pressure"
     )
+
+
+def _stiffer(body: SoftBody) -> str:
+    """What to raise for a stiffer skin."""
+    return "springs.stiffness" if body.membrane is None else "material.thickness or material.young"
 
 
 def equilibrium(body: SoftBody, glued: npt.NDArray[np.int32], shaken: bool = False) -> Equilibrium:
@@ -144,9 +149,13 @@ def equilibrium(body: SoftBody, glued: npt.NDArray[np.int32], shaken: bool = Fal
     zero = (0.0,) * body.dim
     still = replace(
         body, velocity=zero, spin=0.0 if body.dim == 2 else zero, settled=False, drag=0.0, velocity_damping=None,
-        drag_coefficient=0.0, drag_tangential=0.0, wind_drag=None, springs=Springs(stiffness=body.springs.stiffness),
+        drag_coefficient=0.0, drag_tangential=0.0, wind_drag=None,
         pins=tuple(np.union1d(body.pinned, glued).tolist()),
     )  # fmt: skip
+    if body.membrane is None:
+        still = replace(still, springs=Springs(stiffness=body.springs.stiffness))
+    else:
+        still = replace(still, material=replace(body.membrane, damping=0.0))
     if body.volume == "monte-carlo":
         still = replace(still, volume="exact", samples=None)
     scene = Scene(dim=body.dim, gravity=zero, name="settle")
@@ -195,7 +204,7 @@ def _no_equilibrium(body: SoftBody, what: str) -> str:
     units = f"it {doubt}; if its size is meant, " if doubt else ""
     return (
         f"body {body.name!r} found no equilibrium of springs and gas before the start (settled = true): it {what}; "
-        f"{units}its springs may be too soft for its pressure: leave settled out, raise springs.stiffness, or lower "
+        f"{units}its skin may be too soft for its pressure: leave settled out, raise {_stiffer(body)}, or lower "
         f"the gas pressure{estimate}"
     )
 
@@ -208,4 +217,4 @@ def _mean_edge(body: SoftBody) -> float:
 def _rough_force(body: SoftBody, pressure: float) -> float:
     """N: about what a spring as long as its edge, and the gas on the faces around a vertex, can do."""
     edge = _mean_edge(body)
-    return body.springs.stiffness * edge + abs(pressure) * edge ** (body.dim - 1)
+    return skin_stiffness(body) * edge + abs(pressure) * edge ** (body.dim - 1)

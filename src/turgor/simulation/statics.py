@@ -128,7 +128,15 @@ def _helper(sim: Simulation) -> Simulation:
     for name, values in own.items():
         getattr(model, name).assign(values)
     model.feels_air, model.rigids.feels_air = sim.model.feels_air, sim.model.rigids.feels_air
-    without = (model.damping, model.drag, model.decay, model.inflate, model.restitution, model.rigids.restitution)
+    without = (
+        model.damping,
+        model.viscosity,
+        model.drag,
+        model.decay,
+        model.inflate,
+        model.restitution,
+        model.rigids.restitution,
+    )
     for array in (*without, model.walls.restitution, state.grab_damping, state.rigid.grab_damping):
         array.zero_()
     for array in (state.clock, state.dt, state.pace):
@@ -200,7 +208,7 @@ class Search:
         """The largest share, and whose it is."""
         largest, net = left
         soft = self.sim.engine.bodies
-        stiffness = self.sim.model.stiffness.numpy()
+        stiffness = self.sim.model.skin_stiffness.numpy()
         loads = np.maximum(self.quench.largest_loads(), ROUND_OFF * stiffness * self.size[:soft])
         weight = np.linalg.norm(self.quench.weight, axis=1)
         most = float(loads.max(initial=0.0)) or 1.0

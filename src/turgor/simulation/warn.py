@@ -56,7 +56,7 @@ class Told:
         units = {name: f"body {name!r} {doubt}" for name, doubt in units.items() if doubt}
         gauges = {index: _entered_at_rest(body) for index, body in enumerate(model.bodies) if body.name not in units}
         known = {index: gauge for index, gauge in gauges.items() if gauge is not None}
-        squares = [float(np.square(model.parts[index].rest_lengths).sum()) for index in known]
+        squares = [0.5 * float(np.square(model.parts[index].neighbour_rest).sum()) for index in known]
         return cls(resolution, units, list(known), np.array(list(known.values())), np.array(squares))
 
 
@@ -132,7 +132,7 @@ def _gauges(sim: Simulation) -> Iterator[tuple[str, str]]:
     if not told.entered:
         return
     nRT, ambient, stiffness, gamma = (  # (worlds, entered bodies)
-        _table(sim, getattr(model, name))[:, told.entered] for name in ("nRT", "ambient", "stiffness", "gamma")
+        _table(sim, getattr(model, name))[:, told.entered] for name in ("nRT", "ambient", "skin_stiffness", "gamma")
     )
     volume = np.array([model.parts[index].rest_volume for index in told.entered])
     skins = Skin(model.numbers.dim, told.squares, volume, stiffness, nRT, ambient, gamma)
@@ -154,13 +154,17 @@ def _gauges(sim: Simulation) -> Iterator[tuple[str, str]]:
             f"body {name!r}{_in_world(sim, world)}: a gauge pressure of {pressure:.6g} {unit} was entered, and {now}: "
             f"what is entered is that at the rest volume, and the skin {way} until little of it is left; "
         )
-        yield name, sentence + _remedy(pressure, most, springs, unit)
+        soft = f"springs of {springs:.4g} N/m hold", "springs.stiffness"
+        if model.bodies[told.entered[place]].membrane is not None:
+            soft = "this material holds", "material.thickness or material.young"
+        yield name, sentence + _remedy(pressure, most, soft, unit)
 
 
-def _remedy(entered: float, most: float, stiffness: float, unit: str) -> str:
+def _remedy(entered: float, most: float, soft: tuple[str, str], unit: str) -> str:
+    """soft: what is too soft, and what to raise."""
     if entered > most:
         return (
-            f"springs of {stiffness:.4g} N/m hold at most about {most:.3g} {unit}: raise springs.stiffness, or enter "
+            f"{soft[0]} at most about {most:.3g} {unit}: raise {soft[1]}, or enter "
             "less, with gas.pressure_at = 'equilibrium', which means the pressure that holds"
         )
     return "gas.pressure_at = 'equilibrium' makes it the pressure that holds"

@@ -4,6 +4,7 @@ With S_i = sum over the springs at vertex i of n nᵀ + t (I - n nᵀ), t = max(
 x·Kx <= 2k sum x_i·S_i x_i, so omega² <= k max 2 lambda_max(S_i) / m_i; the dashpots likewise, with n nᵀ alone.
 The gas adds (gamma P / V) sum |dV/dx_i|² / m_i (rank one), and the turning of the pressure force with the surface at
 most |gauge| sum of edge lengths / (3 m_i) in 3D, |gauge| / m_i in 2D. A hinge adds 4 kb |grad theta|² / m_i per vertex.
+Faces of a material: `tangent.py`.
 The air damps at a rate of at most rho C A_i |u_i| / m_i: twice its force per u, as that grows with u.
 
 The bound holds while the shape is what it was. `rate` says how fast the shape changes (strain rate, volume rate, points
@@ -209,30 +210,42 @@ def kernels(n: Numbers) -> SimpleNamespace:
     if dim == 2:
 
         @n.kernel(__name__)
-        def bound_hinges(x: wp.array(dtype=vec), hinges: wp.array(dtype=hinge), hinge_sum: wp.array(dtype=real)):
+        def bound_hinges(
+            x: wp.array(dtype=vec),
+            hinges: wp.array(dtype=hinge),
+            hinge_weight: wp.array(dtype=real),
+            hinge_sum: wp.array(dtype=real),
+        ):
             ids = hinges[wp.tid()]
+            weight = hinge_weight[wp.tid()]
             g0 = real(1.0) / wp.max(wp.length(x[ids[1]] - x[ids[0]]), tiny)
             g2 = real(1.0) / wp.max(wp.length(x[ids[2]] - x[ids[1]]), tiny)
-            hinge_sum[ids[0]] += real(3.0) * g0 * g0
-            hinge_sum[ids[1]] += real(3.0) * (g0 + g2) * (g0 + g2)
-            hinge_sum[ids[2]] += real(3.0) * g2 * g2
+            hinge_sum[ids[0]] += weight * real(3.0) * g0 * g0
+            hinge_sum[ids[1]] += weight * real(3.0) * (g0 + g2) * (g0 + g2)
+            hinge_sum[ids[2]] += weight * real(3.0) * g2 * g2
 
     else:
 
         @n.kernel(__name__)
-        def bound_hinges(x: wp.array(dtype=vec), hinges: wp.array(dtype=hinge), hinge_sum: wp.array(dtype=real)):
+        def bound_hinges(
+            x: wp.array(dtype=vec),
+            hinges: wp.array(dtype=hinge),
+            hinge_weight: wp.array(dtype=real),
+            hinge_sum: wp.array(dtype=real),
+        ):
             """|grad theta| is 1/height for a wing, and at most the sum of both for an end of the edge."""
             ids = hinges[wp.tid()]
+            weight = hinge_weight[wp.tid()]
             edge = x[ids[1]] - x[ids[0]]
             size = wp.length(edge)
             least = wp.max(sliver * size * size, tiny)
             gk = size / wp.max(wp.length(wp.cross(edge, x[ids[2]] - x[ids[0]])), least)
             gl = size / wp.max(wp.length(wp.cross(edge, x[ids[3]] - x[ids[0]])), least)
-            ends = real(4.0) * (gk + gl) * (gk + gl)
+            ends = weight * real(4.0) * (gk + gl) * (gk + gl)
             hinge_sum[ids[0]] += ends
             hinge_sum[ids[1]] += ends
-            hinge_sum[ids[2]] += real(4.0) * gk * gk
-            hinge_sum[ids[3]] += real(4.0) * gl * gl
+            hinge_sum[ids[2]] += weight * real(4.0) * gk * gk
+            hinge_sum[ids[3]] += weight * real(4.0) * gl * gl
 
     @n.kernel(__name__)
     def bound_step(
@@ -252,6 +265,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         stiffness: wp.array(dtype=real),
         damping: wp.array(dtype=real),
         bending: wp.array(dtype=real),
+        skin_stiffness: wp.array(dtype=real),
+        skin_bound: wp.array(dtype=real),
+        skin_damping: wp.array(dtype=real),
         drag: wp.array(dtype=real),
         world: wp.array(dtype=int),
         air_density: wp.array(dtype=real),
@@ -278,7 +294,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         light = wp.float64(lightest[b])
         k = wp.float64(stiffness[b])
         dashpot = wp.float64(damping[b])
-        from_springs = k * wp.float64(spring_bound[b])
+        from_springs = k * wp.float64(spring_bound[b]) + wp.float64(skin_bound[b])
+        dashpots = dashpot * wp.float64(spring_bound[b]) + wp.float64(skin_damping[b])
+        k = wp.float64(skin_stiffness[b])  # for motions of the whole skin
         from_gas = nought
         change = wp.float64(change_rate[b])
         gauge = wp.float64(pressure[b] - ambient[b])
@@ -293,10 +311,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 from_gas *= wp.float64(BREATHING)
             change = wp.max(change, wp.float64(wp.abs(flow[b])) / room)
         # stiffness across the springs, which their dashpots do not damp
-        across = k * wp.float64(tension_bound[b]) + wp.abs(gauge) * wp.float64(turn_bound[b])
+        across = wp.float64(stiffness[b] * tension_bound[b]) + wp.abs(gauge) * wp.float64(turn_bound[b])
         across += wp.float64(bending[b]) * wp.float64(hinge_bound[b])
         omega2 = from_springs + from_gas + across
-        c = dashpot * wp.float64(spring_bound[b]) + wp.float64(drag[b]) + wp.float64(wind_drag[b]) * light
+        c = dashpots + wp.float64(drag[b]) + wp.float64(wind_drag[b]) * light
         c += wp.float64(air_density[world[b]] * wp.max(drag_coefficient[b], drag_tangential[b]) * air_bound[b])
         if grab_vertex[b] >= 0:
             omega2 += wp.float64(grab_stiffness[b]) * light
@@ -313,7 +331,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             divisor = wp.float64(2.0) * wp.float64(limits[3])  # amplitudes grow half as fast as their energy
             # along the springs: the share of the stiffness that is theirs is damped
             theirs = from_springs / wp.max(omega2, wp.float64(1.0e-30))
-            along = undamped + half * dashpot * wp.float64(spring_bound[b]) * theirs
+            along = undamped + half * dashpots * theirs
             step = wp.min(step, longest_step(omega2, along, power, divisor))
             # across them: not damped
             step = wp.min(step, longest_step(across, undamped, power, divisor))
@@ -327,6 +345,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             surge = nought
         renew_bound_out[b] = time_of(wp.float64(RENEW), change, surge)
         spring_bound[b] = real(0.0)  # ready for the next time
+        skin_bound[b] = real(0.0)
+        skin_damping[b] = real(0.0)
         tension_bound[b] = real(0.0)
         turn_bound[b] = real(0.0)
         gas_bound[b] = real(0.0)

@@ -1,10 +1,10 @@
-"""All forces of a stage, one call per law: springs, faces, bending, air, volume, gas (with gravity and grab)."""
+"""All forces of a stage, one call per law: springs, faces, membranes, bending, air, volume, gas (gravity, grab too)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from turgor.forces import air, bending, gas, gather, nonconservative, pressure, springs, total, volumes
+from turgor.forces import air, bending, gas, gather, membrane, nonconservative, pressure, springs, total, volumes
 from turgor.kernel.launch import Launcher
 from turgor.model.model import BLOCK, Model
 
@@ -20,6 +20,7 @@ class Forces:
         n = model.numbers
         self.k_springs, self.k_pressure, self.k_gas = springs.kernels(n), pressure.kernels(n), gas.kernels(n)
         self.k_gather, self.k_air, self.k_bending = gather.kernels(n), air.kernels(n), bending.kernels(n)
+        self.k_membrane = membrane.kernels(n)
         self.k_nonconservative = nonconservative.kernels(n)
         self.k_volumes, self.k_total = volumes.kernels(n), total.kernels(n)
 
@@ -33,6 +34,7 @@ class Forces:
         else:
             self.add_springs(x, v)
             self.add_faces(x)
+        self.add_membranes(x, v)
         self.add_bending(x)
         self.add_air(v)
         method = self.model.method if looking else self.model.pressing_method
@@ -49,7 +51,18 @@ class Forces:
         self.update_bodies(x, v, offset, self.model.pressing_method)
 
     def add_springs(self, x: Any, v: Any) -> None:
-        self.launch(self.k_springs.add_springs, len(self.model.springs), x=x, v=v)
+        if len(self.model.springs):
+            self.launch(self.k_springs.add_springs, len(self.model.springs), x=x, v=v)
+
+    def add_membranes(self, x: Any, v: Any) -> None:
+        """Skins of a material."""
+        if not self.model.has_membranes:
+            return
+        if self.gathers and self.model.device.is_cuda:
+            self.launch(self.k_membrane.pull_faces, len(self.model.faces), x=x, v=v)
+            self.launch(self.k_membrane.gather_pulls, self.count)
+        else:
+            self.launch(self.k_membrane.add_membranes, len(self.model.faces), x=x, v=v)
 
     def add_faces(self, x: Any) -> None:
         self.launch(self.k_pressure.add_faces, len(self.model.faces), x=x)

@@ -35,7 +35,7 @@ from turgor.simulation.step.fused import FusedEnd
 from turgor.simulation.step.implicit import BackwardEuler
 from turgor.simulation.step.split import SplitEnd
 from turgor.solvers import accuracy as accuracy_of
-from turgor.solvers import leapfrog, plan, stability, stage
+from turgor.solvers import leapfrog, plan, stability, stage, tangent
 from turgor.solvers.schemes import Scheme
 
 __all__ = ["Step"]
@@ -86,6 +86,7 @@ class Step:
         )  # fmt: skip
         n, options = model.numbers, {"clears": not gathers, "ledger": ledger}
         self.k_walls, self.k_stability, self.k_plan = walls.kernels(n), stability.kernels(n), plan.kernels(n)
+        self.k_tangent = tangent.kernels(n)
         self.k_accuracy, self.k_leapfrog = accuracy_of.kernels(n), leapfrog.kernels(n)
         self.k_stage = stage.kernels(n, scheme.velocity_first, clears=not gathers)
         self.k_losses = losses.kernels(n) if ledger else None
@@ -363,6 +364,8 @@ class Step:
         if k is not None:
             self.launch(k.air_forces, self.count)
             self.launch(k.dashpot_forces, len(self.model.springs))
+            if self.model.has_membranes:
+                self.launch(k.viscous_forces, len(self.model.faces))
 
     # once per frame -------------------------------------------------------------------------------------------------
 
@@ -417,6 +420,8 @@ class Step:
         self.forces.measure(s.x, s.v)
         if len(m.hinges):
             self.launch(k.bound_hinges, len(m.hinges))
+        if m.has_membranes:
+            self.launch(self.k_tangent.bound_skins, self.count)
         self.launch.blocks(
             k.bound_bodies, m.chunks, m.block_size, frame_time=self.frame_time, clear=int(not self.forces.gathers)
         )

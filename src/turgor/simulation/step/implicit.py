@@ -15,6 +15,7 @@ from turgor.solvers.implicit import history, limit, newton, pace, potential, rig
 from turgor.solvers.implicit import ledger as ledger_of
 from turgor.solvers.implicit.glue import GluedBodies
 from turgor.solvers.implicit.ledger import SoftLedger
+from turgor.solvers.implicit.stored import StoredEnergy
 
 if TYPE_CHECKING:
     from turgor.simulation.step.frame import Step
@@ -110,7 +111,8 @@ class BackwardEuler:
         self.world_bodies = len(model.parts)
         motion = {name: getattr(self, name) for name in ("body_sums", "body_centre", "x_from")}
         self.system = LinearSystem(model, step.launch.extended(motion), self.press)
-        self.launch = self.system.launch.extended(self)
+        self.skin = StoredEnergy(model, step.launch)
+        self.launch = self.system.launch.extended(self, {"stored": self.skin.stored})
         dt = 2.0 / 3.0 * step.frame_time / (step.fixed or pace.FEWEST)  # but for the first step
         self.system.step.fill_(dt)
         self.system.inertia.fill_(1.0 / dt)
@@ -250,6 +252,7 @@ class BackwardEuler:
             self.forces.measure(self.system.at_x, self.owner.state.v)
             scratch.f.zero_()
             scratch.area.zero_()
+            self.skin.measure(self.system.at_x)
             self.launch.blocks(self.k_potential.sum_potential, self.model.chunks, self.model.block_size)
             self.launch(self.k_potential.compare, self.bodies, number=number)
         self.launch(self.k_potential.set_guess, self.count, number=-1)
@@ -366,5 +369,6 @@ class BackwardEuler:
         self.forces.measure(x, self.owner.state.v)
         scratch.f.zero_()
         scratch.area.zero_()
+        self.skin.measure(x)
         self.launch.blocks(self.k_limit.sum_energy, self.model.chunks, self.model.block_size, at_x=x)
         self.launch(self.k_limit.find_energy, self.bodies, energy=energy)

@@ -12,7 +12,7 @@ import warp as wp
 from turgor.kernel.launch import Launcher
 from turgor.model import topology
 from turgor.model.model import Model
-from turgor.solvers.implicit import bending, coarse, conjugate, search, system, whole
+from turgor.solvers.implicit import bending, coarse, conjugate, membrane, search, system, whole
 from turgor.solvers.implicit.glue import GluedBodies
 
 __all__ = ["LinearSystem"]
@@ -65,6 +65,10 @@ class LinearSystem:
             )
             self.corner_start = model.ends(np.diff(starts))
             self.point_corners = model.repeated(members, wp.int32, model.hinges_host.size)
+        self.k_membrane = membrane.kernels(n)
+        faces = len(model.faces) if model.has_membranes else 0
+        self.face_tangent = wp.zeros(faces, dtype=self.k_membrane.Tangent, device=device)
+        self.face_answer = wp.zeros(2 * faces, dtype=n.vec, device=device)
         springs = len(model.neighbours)
         self.spring_along, self.spring_across = wp.zeros(springs, dtype=n.vec, device=device), reals(springs)
         self.turned = wp.zeros(bodies, dtype=self.k_system.block, device=device)  # axes of a body since `renew`
@@ -200,6 +204,8 @@ class LinearSystem:
         self.launch(self.k_system.find_gas_stiffness, self.bodies)
         if len(self.hinge_opening):
             self.launch(self.k_bending.find_hinges, len(self.hinge_opening))
+        if len(self.face_tangent):
+            self.launch(self.k_membrane.find_tangents, len(self.face_tangent))
         self.launch(self.k_system.find_diagonal, self.count)
         if self.glue is not None:
             self.glue.prepare()
@@ -236,6 +242,8 @@ class LinearSystem:
         """One step along the direction."""
         if len(self.hinge_opening):
             self.launch(self.k_bending.open_hinges, len(self.hinge_opening))
+        if len(self.face_tangent):
+            self.launch(self.k_membrane.stretch_faces, len(self.face_tangent))
         self.launch.blocks(self.k_system.multiply, self.chunks, self.block)
         if self.glue is not None:
             self.glue.multiply()

@@ -86,9 +86,11 @@ class Quench:
             with ONE_AT_A_TIME:
                 step.bound()
             bound = np.asarray(step.scratch.step_bound.numpy(), np.float64)
-        stiffness = np.asarray(model.stiffness.numpy(), np.float64)
+        stiffness = np.asarray(model.skin_stiffness.numpy(), np.float64)
         fastest = stability.SAFETY * step.scheme.imaginary / bound
-        model.damping.assign(2.0 * DAMPING * stiffness / fastest)
+        springs = np.asarray(model.stiffness.numpy(), np.float64)
+        model.damping.assign(2.0 * DAMPING * springs / fastest)
+        model.viscosity.assign(np.where(model.skin_law.numpy() != 0, 2.0 * DAMPING / fastest, 0.0))
         speed = np.zeros(len(self.mass))  # rigid bodies are not driven: a stack would be knocked over
         with np.errstate(divide="ignore"):
             speed[: step.bodies] = SAG * self.size[: step.bodies] * np.sqrt(stiffness / self.mass[: step.bodies])

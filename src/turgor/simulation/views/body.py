@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from turgor.diagnose import membranes
 from turgor.errors import SceneError
 from turgor.model.model import decay_rate
 from turgor.scene.data import AIR, SoftBody
 from turgor.scene.gas import GAS_CONSTANT, VOLUME_FLOOR
+from turgor.scene.swelling import spring_like
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.views.view import (
     STIFFNESS,
@@ -63,6 +65,10 @@ class BodyView(AnyBodyView):
     stiffness = Parameter("Spring stiffness, N/m")
     damping = Parameter("Dashpot of each spring, N s/m")
     bending = Parameter("Bending stiffness, N m/rad")
+    young = Parameter("Young's modulus of a material, Pa")
+    poisson = Parameter("Poisson's ratio of a material")
+    thickness = Parameter("Thickness of a material, m")
+    viscosity = Parameter("Damping of a material: viscous stress is this time x moduli x rate of strain, s")
     drag = Parameter("Drag rate c of dv/dt = -c v, 1/s")
     wind_drag = Parameter("Matyka's wind: force per point and speed, N s/m")
     ambient = Parameter("Pressure outside, Pa (N/m in 2D)", gas=True)
@@ -202,6 +208,41 @@ class BodyView(AnyBodyView):
         flat = np.atleast_1d(self.volume) < VOLUME_FLOOR * np.atleast_1d(self.rest_volume)
         return bool(flat[0]) if self._model.worlds == 1 else flat
 
+    # a skin of a material -------------------------------------------------------------------------------------------
+
+    @property
+    def stretch(self) -> FloatArray:
+        """(faces, 2) principal stretches of a skin of a material, the larger one first; by the shape's faces."""
+        return self._faces("stretch")
+
+    @property
+    def stress(self) -> FloatArray:
+        """(faces, 2) Pa: principal Cauchy stresses of a skin of a material."""
+        return self._faces("stress")
+
+    @property
+    def tension(self) -> FloatArray:
+        """(faces, 2) N/m: principal forces per length, as it is now."""
+        return self._faces("tension")
+
+    @property
+    def wrinkled(self) -> FloatArray:
+        """(faces,) 0: taut, 1: wrinkled, 2: slack, without any stress."""
+        return self._faces("state")
+
+    def _faces(self, name: str) -> FloatArray:
+        model = self._model
+        if model.bodies[self.index].membrane is None:
+            raise SceneError(
+                f"{self.name}.{name} is that of a material, and {self.name!r} has springs: describe it with material="
+            )
+        found = getattr(membranes.measure(model, self._sim.state), name)
+        first = sum(len(part.faces) for part in model.parts[: self.index])
+        part = model.parts[self.index]
+        out = np.empty_like(found[:, first : first + len(part.faces)])
+        out[:, part.face_order] = found[:, first : first + len(part.faces)]
+        return np.asarray(out[0] if model.worlds == 1 else out)
+
     # changing -------------------------------------------------------------------------------------------------------
 
     def grab(self, vertex: int, target: Point, stiffness: float = STIFFNESS, damping: float | None = None) -> None:
@@ -270,9 +311,17 @@ class BodyView(AnyBodyView):
         if name == "stiffness" and law is not None:  # Martin's damping follows the stiffness
             stiffness = model.stiffness.numpy()[self.index :: len(model.parts)]
             self._put(model.decay, len(model.parts), decay_rate(law, stiffness))
+        if name in ("stiffness", "young", "thickness"):
+            self._put(model.skin_stiffness, len(model.parts), self._rows("stiffness") + self._spring_like())
         if name in (*AIR, "wind_drag") and not model.feels_air:
             model.feels_air = True
             self._sim.engine.record_again()
+
+    def _spring_like(self) -> FloatArray:
+        """(worlds,) N/m."""
+        part = self._model.parts[self.index]
+        dim = self._model.numbers.dim
+        return np.asarray(spring_like(dim, self._rows("young"), self._rows("thickness"), part.mean_edge))
 
     def _set_vertices(self, array: Any, value: Any, name: str, origin: Any) -> None:
         model = self._model

@@ -76,6 +76,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         at_x: wp.array(dtype=vec),
         body: wp.array(dtype=int),
         bending: wp.array(dtype=real),
+        hinge_weight: wp.array(dtype=real),
         step: wp.array(dtype=real),
         hinge_gradient: wp.array(dtype=vec),
     ):
@@ -83,7 +84,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         c = at(wp.tid())
         ids = hinges[c]
         b = at(body[at(ids[0])])
-        gradient(ids, at_x, wp.sqrt(step[b] * bending[b]), wp.static(corners) * c, hinge_gradient)
+        gradient(ids, at_x, wp.sqrt(step[b] * hinge_weight[c] * bending[b]), wp.static(corners) * c, hinge_gradient)
 
     @n.kernel(__name__)
     def open_hinges(

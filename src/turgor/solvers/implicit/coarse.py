@@ -16,7 +16,7 @@ import numpy.typing as npt
 import warp as wp
 
 from turgor.kernel.numbers import Numbers, at
-from turgor.solvers.implicit import system
+from turgor.solvers.implicit import membrane, system
 
 __all__ = ["LANES", "kernels", "lanes_of", "pieces"]
 
@@ -53,6 +53,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """find_centres and assemble, when the matrix is renewed; restrict, solve and prolong, in each iteration."""
     real, vec, dim = n.real, n.vec, n.dim
     across, fine_block = system.kernels(n).across, system.kernels(n).block
+    Tangent, block_of = system.kernels(n).Tangent, membrane.kernels(n).block_of
     modes = dim + (1 if dim == 2 else 3)
     wide = n.wide
     hinge = wp.vec3i if dim == 2 else wp.vec4i
@@ -133,6 +134,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         point_corners: wp.array(dtype=int),
         hinges: wp.array(dtype=hinge),
         hinge_gradient: wp.array(dtype=vec),
+        skin_law: wp.array(dtype=int),
+        faces: wp.array(dtype=n.face),
+        face_corner_start: wp.array(dtype=int),
+        face_corners: wp.array(dtype=int),
+        face_tangent: wp.array(dtype=Tangent),
         stiffness: wp.array(dtype=real),
         damping: wp.array(dtype=real),
         mass: wp.array(dtype=real),
@@ -153,11 +159,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
         k = step[b] * stiffness[b]
         unit = wp.identity(n=wp.static(dim), dtype=wp.float64)
         own = wp.float64((inertia[b] + drag[b] + decay[b]) * mass[i]) * unit
+        if skin_law[b] != 0:
+            for s in range(face_corner_start[i], face_corner_start[i + 1]):
+                c = face_corners[at(s)]
+                f = at(c / wp.static(dim))
+                for corner in range(wp.static(dim)):
+                    j = at(faces[f][corner])
+                    if inverse_mass[j] > real(0.0):
+                        m = block(block_of(face_tangent[f], c - wp.static(dim) * f, corner))
+                        add_block(coarse_matrix, first, size, piece[i], piece[j], arm[i], arm[j], m)
         for s in range(neighbour_start[i], neighbour_start[i + 1]):
             j = at(neighbours[at(s)])
             d = at_x[j] - at_x[i]
             l2 = wp.dot(d, d)
-            if l2 > real(0.0):
+            if l2 > real(0.0) and skin_law[b] == 0:
                 t = across(wp.sqrt(l2), neighbour_rest[at(s)], k)
                 e = wide()
                 for axis in range(wp.static(dim)):

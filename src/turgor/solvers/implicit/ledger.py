@@ -24,7 +24,6 @@ from typing import Any, no_type_check
 import warp as wp
 
 from turgor.forces import air
-from turgor.forces.bending import SLIVER
 from turgor.kernel.numbers import Numbers, at
 from turgor.rigid import impulse
 from turgor.scene.gas import VOLUME_FLOOR
@@ -42,9 +41,8 @@ class SoftLedger:
         self.kernels = kernels(model.numbers)
         device = model.device
         self.chunk_energy, self.chunk_work = (wp.zeros(model.chunks, dtype=wp.float64, device=device) for _ in range(2))
-        self.hinge_energy, self.body_energy = (
-            wp.zeros(implicit.bodies, dtype=wp.float64, device=device) for _ in range(2)
-        )
+        self.body_energy = wp.zeros(implicit.bodies, dtype=wp.float64, device=device)
+        self.skin = implicit.skin
         self.start_volume = wp.zeros(implicit.bodies, dtype=model.numbers.real, device=device)
         self.launch = implicit.launch.extended(self)
 
@@ -69,74 +67,19 @@ class SoftLedger:
         self.launch(self.kernels.book_bodies, len(self.body_energy))
 
     def _sum_energy(self) -> None:
-        self.hinge_energy.zero_()
-        if len(self.model.hinges):
-            self.launch(self.kernels.sum_hinges, len(self.model.hinges))
+        self.skin.measure(self.step.state.x)
         self.launch.blocks(self.kernels.sum_energy, self.model.chunks, self.model.block_size)
 
 
 @functools.cache
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """sum_hinges and sum_energy, then begin_bodies at the start of a frame, book_bodies after each step."""
-    real, vec, dim, spin_type, wide = n.real, n.vec, n.dim, n.spin, n.wide
+    """sum_energy, then begin_bodies at the start of a frame, book_bodies after each step."""
+    real, vec, spin_type, wide = n.real, n.vec, n.spin, n.wide
     swing, push_of, air_force = impulse.kernels(n).swing, walls.kernels(n).push_of, air.kernels(n).air_force
     shared_friction, shared_restitution = walls.kernels(n).shared_friction, walls.kernels(n).shared_restitution
-    hinge = wp.vec3i if dim == 2 else wp.vec4i
     quarter, half = wp.constant(wp.float64(0.25)), wp.constant(wp.float64(0.5))
     one, nothing = wp.constant(wp.float64(1.0)), wp.constant(wp.float64(0.0))
-    pi = wp.constant(wp.float64(3.141592653589793))
-
-    @wp.func
-    def bent(angle: wp.float64, rest: real, bending: real) -> wp.float64:
-        """½ kb (angle - rest)², the difference in (-pi, pi]."""
-        off = angle - wp.float64(rest)
-        if off > pi:
-            off -= wp.float64(2.0) * pi
-        if off < -pi:
-            off += wp.float64(2.0) * pi
-        return half * wp.float64(bending) * off * off
-
-    if dim == 2:
-
-        @wp.func
-        def energy_of(ids: hinge, x: wp.array(dtype=vec), rest: real, bending: real) -> wp.float64:
-            """As `forces/bending.py`."""
-            first = wide(x[at(ids[1])]) - wide(x[at(ids[0])])
-            second = wide(x[at(ids[2])]) - wide(x[at(ids[1])])
-            angle = wp.atan2(first[0] * second[1] - first[1] * second[0], wp.dot(first, second))
-            return bent(angle, rest, bending)
-
-    else:
-
-        @wp.func
-        def energy_of(ids: hinge, x: wp.array(dtype=vec), rest: real, bending: real) -> wp.float64:
-            """As `forces/bending.py`, fading where a face is flat."""
-            origin = wide(x[at(ids[0])])
-            edge = wide(x[at(ids[1])]) - origin
-            n1 = wp.cross(edge, wide(x[at(ids[2])]) - origin)
-            n2 = wp.cross(wide(x[at(ids[3])]) - origin, edge)
-            size = wp.length(edge)
-            if size <= nothing:
-                return nothing
-            angle = wp.atan2(wp.dot(wp.cross(n1, n2), edge) / size, wp.dot(n1, n2))
-            least = wp.pow(wp.float64(SLIVER) * size * size, wp.float64(2.0))
-            share = wp.min(wp.dot(n1, n1) / least, one) * wp.min(wp.dot(n2, n2) / least, one)
-            return share * bent(angle, rest, bending)
-
-    @n.kernel(__name__)
-    def sum_hinges(
-        x: wp.array(dtype=vec),
-        hinges: wp.array(dtype=hinge),
-        rest_angles: wp.array(dtype=real),
-        body: wp.array(dtype=int),
-        bending: wp.array(dtype=real),
-        hinge_energy: wp.array(dtype=wp.float64),
-    ):
-        """J of bending, per body."""
-        c = at(wp.tid())
-        b = body[at(hinges[c][1])]
-        wp.atomic_add(hinge_energy, b, energy_of(hinges[c], x, rest_angles[c], bending[b]))
 
     @n.kernel(__name__)
     def sum_energy(
@@ -301,9 +244,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         b: int,
         chunk_first: wp.array(dtype=int),
         chunk_energy: wp.array(dtype=wp.float64),
-        hinge_energy: wp.array(dtype=wp.float64),
+        stored: wp.array(dtype=wp.float64),
     ) -> wp.float64:
-        total = hinge_energy[b]
+        total = stored[b]
         for c in range(chunk_first[b], chunk_first[b + 1]):
             total += chunk_energy[c]
         return total
@@ -312,14 +255,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def begin_bodies(
         chunk_first: wp.array(dtype=int),
         chunk_energy: wp.array(dtype=wp.float64),
-        hinge_energy: wp.array(dtype=wp.float64),
+        stored: wp.array(dtype=wp.float64),
         volume: wp.array(dtype=real),
         start_volume: wp.array(dtype=real),
         body_energy: wp.array(dtype=wp.float64),
     ):
-        """What points and hinges have, and the volume."""
+        """What points and their skin have, and the volume."""
         b = wp.tid()
-        body_energy[b] = points_energy(b, chunk_first, chunk_energy, hinge_energy)
+        body_energy[b] = points_energy(b, chunk_first, chunk_energy, stored)
         start_volume[b] = volume[b]
 
     @n.kernel(__name__)
@@ -329,7 +272,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         chunk_first: wp.array(dtype=int),
         chunk_energy: wp.array(dtype=wp.float64),
         chunk_work: wp.array(dtype=wp.float64),
-        hinge_energy: wp.array(dtype=wp.float64),
+        stored: wp.array(dtype=wp.float64),
         volume: wp.array(dtype=real),
         start_volume: wp.array(dtype=real),
         rest_volume: wp.array(dtype=real),
@@ -348,7 +291,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         given = wp.float64(0.0)
         for c in range(chunk_first[b], chunk_first[b + 1]):
             given += chunk_work[c]
-        now = points_energy(b, chunk_first, chunk_energy, hinge_energy)
+        now = points_energy(b, chunk_first, chunk_energy, stored)
         old = gas_energy(start_volume[b], rest_volume[b], nRT[b], ambient[b], gamma[b], held[b], inflate[b], clock[0])
         filled = gas_energy(start_volume[b], rest_volume[b], nRT[b], ambient[b], gamma[b], held[b], inflate[b], ends)
         new = gas_energy(volume[b], rest_volume[b], nRT[b], ambient[b], gamma[b], held[b], inflate[b], ends)
@@ -359,6 +302,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         start_volume[b] = volume[b]
 
     return SimpleNamespace(
-        sum_hinges=sum_hinges, sum_energy=sum_energy, drive_walls=drive_walls, sum_work=sum_work,
+        sum_energy=sum_energy, drive_walls=drive_walls, sum_work=sum_work,
         begin_bodies=begin_bodies, book_bodies=book_bodies,
     )  # fmt: skip

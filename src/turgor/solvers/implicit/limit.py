@@ -3,7 +3,7 @@ ones (`history.py`), which would throw the body back.
 
 In a step of a body that lies on a wall, or has in one of the last few, all velocities are scaled down by what its
 energy has grown by beyond the work of walls that move, as if the wall had given less. Bodies that something else drives
-(grabs, a pump that is still at work), that may touch others, and those with bending, are left alone.
+(grabs, a pump that is still at work), and that may touch others, are left alone.
 """
 
 import functools
@@ -47,6 +47,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         neighbours: wp.array(dtype=int),
         neighbour_rest: wp.array(dtype=real),
         stiffness: wp.array(dtype=real),
+        skin_stiffness: wp.array(dtype=real),
         chunk_energies: wp.array(dtype=wp.vec3d),
     ):
         """Kinetic, potential (springs and weight), and the square of its rounding, of a chunk of points."""
@@ -60,7 +61,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         for q in range(chunk_start[chunk] + lane, chunk_start[chunk + 1], wp.block_dim()):
             i = at(q)
             here = at_x[i]
-            off = eps * wp.length(here) * stiffness[b]
+            off = eps * wp.length(here) * skin_stiffness[b]
             for s in range(neighbour_start[i], neighbour_start[i + 1]):
                 longer = wp.length(at_x[at(neighbours[at(s)])] - here) - neighbour_rest[at(s)]
                 stored += wp.float64(real(0.25) * stiffness[b] * longer * longer)
@@ -86,6 +87,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         ambient: wp.array(dtype=real),
         gamma: wp.array(dtype=real),
         held: wp.array(dtype=int),
+        stored: wp.array(dtype=wp.float64),
         energy: wp.array(dtype=wp.vec3d),
     ):
         """Of each body, its gas included."""
@@ -94,6 +96,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             total = wp.vec3d()
             for c in range(chunk_first[b], chunk_first[b + 1]):
                 total += chunk_energies[c]
+            total[1] = total[1] + stored[b]
             total[1] = total[1] + gas_energy(volume[b], rest_volume[b], pressure[b], ambient[b], gamma[b], held[b])
             energy[b] = total
 
@@ -105,7 +108,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_sums: wp.array(dtype=row),
         body_gravity: wp.array(dtype=vec),
         dt: wp.array(dtype=real),
-        bending: wp.array(dtype=real),
         grab_vertex: wp.array(dtype=int),
         inflate: wp.array(dtype=real),
         clock: wp.array(dtype=wp.float64),
@@ -114,7 +116,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """By how much the velocities of each body are scaled."""
         b = wp.tid()
         share = real(1.0)
-        driven = bending[b] > real(0.0) or grab_vertex[b] >= 0 or wp.float64(inflate[b]) > clock[0]
+        driven = grab_vertex[b] >= 0 or wp.float64(inflate[b]) > clock[0]
         if limited[b] != 0 and not driven:
             now = energy[b]
             before = energy_before[b]

@@ -39,7 +39,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body_centre: wp.array(dtype=wide),
         chunk_first: wp.array(dtype=int),
         chunk_start: wp.array(dtype=int),
-        stiffness: wp.array(dtype=real),
+        skin_stiffness: wp.array(dtype=real),
         size: wp.array(dtype=real),
         step: wp.array(dtype=real),
         scale: wp.array(dtype=real),
@@ -62,7 +62,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             gain = h * wp.length(body_gravity[b])
             far = wp.static(real(ROUNDING * np.finfo(n.dtype).eps)) * (real(wp.length(body_centre[b])) + size[b])
             points = chunk_start[chunk_first[b + 1]] - chunk_start[chunk_first[b]]
-            rounding += real(points) * stiffness[b] * far * far / h
+            rounding += real(points) * skin_stiffness[b] * far * far / h
             share = real(SPEED) * h
             total += (real(sums[0]) * gain * gain + share * share * real(sums[16])) / h
         scale[w] = total

@@ -61,7 +61,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         wall_pressing: wp.array(dtype=real),  # N, of all walls on each body, in the last step
         body_mass: wp.array(dtype=real),
         body_gravity: wp.array(dtype=vec),
-        stiffness: wp.array(dtype=real),
+        skin_stiffness: wp.array(dtype=real),
         size: wp.array(dtype=real),
         pressure: wp.array(dtype=real),
         ambient: wp.array(dtype=real),
@@ -75,7 +75,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         for b in range(hits.shape[0]):
             weight = body_mass[b] * wp.length(body_gravity[b])
             if body_mass[b] > real(0.0) and (hits[b] != 0 or wall_pressing[b] > real(PRESSED) * weight):
-                k = stiffness[b] / real(12.0)
+                k = skin_stiffness[b] / real(12.0)
                 if rest_volume[b] > real(0.0):
                     k += real(wp.pi) * size[b] * wp.max(pressure[b] - ambient[b], real(0.0))
                 rate = real(frame_time) * wp.sqrt(k / body_mass[b])

@@ -138,6 +138,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         ambient: wp.array(dtype=real),
         gamma: wp.array(dtype=real),
         held: wp.array(dtype=int),
+        stored: wp.array(dtype=wp.float64),
         step: wp.array(dtype=real),
         body_potential: wp.array(dtype=wp.float64),
         body_guess: wp.array(dtype=int),
@@ -148,7 +149,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         for c in range(chunk_first[b], chunk_first[b + 1]):
             total += chunk_potential[c]
         gas = gas_energy(volume[b], rest_volume[b], pressure[b], ambient[b], gamma[b], held[b])
-        total += gas / wp.float64(step[b])
+        total += (gas + stored[b]) / wp.float64(step[b])
         if number == 0 or total < body_potential[b]:
             body_potential[b] = total
             body_guess[b] = number

@@ -6,6 +6,7 @@ K is the stiffness, made positive (semi-)definite: with unit vectors u, lengths 
                                                         a step from folding more than the springs can tell
     gas      -dP/dV a aᵀ,  a = dV/dx                    (what P d²V/dx² adds has both signs)
     bending  kb g gᵀ,  g = d angle/dx                   (`bending.py`)
+    faces of a material                                 (`membrane.py`)
 
 C is that of dashpots, kd u uᵀ, and of drag. c = 1/h for Backward Euler; statics have a small one instead, which holds
 what nothing else holds. Rows and columns of pinned points are left out. Walls and contact are not linear and not in A;
@@ -20,6 +21,7 @@ import warp as wp
 
 from turgor.kernel.numbers import FACE_SHARE, Numbers, at
 from turgor.scene.gas import VOLUME_FLOOR
+from turgor.solvers.implicit import membrane
 
 __all__ = ["kernels"]
 
@@ -31,6 +33,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
     real, vec, dim = n.real, n.vec, n.dim
     mat = {2: {wp.float32: wp.mat22f, wp.float64: wp.mat22d}, 3: {wp.float32: wp.mat33f, wp.float64: wp.mat33d}}
     block = mat[dim][real]
+    faces_of = membrane.kernels(n)
+    Tangent, answer_at, block_of = faces_of.Tangent, faces_of.answer_at, faces_of.block_of
     share = wp.constant(real(FACE_SHARE[dim]))
     floor = wp.constant(real(VOLUME_FLOOR))
 
@@ -70,6 +74,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         point_corners: wp.array(dtype=int),
         hinge_gradient: wp.array(dtype=vec),
         hinge_opening: wp.array(dtype=real),
+        skin_law: wp.array(dtype=int),
+        face_corner_start: wp.array(dtype=int),
+        face_corners: wp.array(dtype=int),
+        face_tangent: wp.array(dtype=Tangent),
+        face_answer: wp.array(dtype=vec),
         mass: wp.array(dtype=real),
         inverse_mass: wp.array(dtype=real),
         drag: wp.array(dtype=real),
@@ -96,10 +105,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if inverse_mass[i] > real(0.0):
                 p = direction[i]
                 out = shift * mass[i] * p + gas * faces_at[i]
-                for s in range(neighbour_start[i], neighbour_start[i + 1]):
-                    w = p - direction[at(neighbours[at(s)])]
-                    along = spring_along[at(s)]
-                    out += spring_across[at(s)] * w + wp.dot(along, w) * along
+                if skin_law[b] == 0:
+                    for s in range(neighbour_start[i], neighbour_start[i + 1]):
+                        w = p - direction[at(neighbours[at(s)])]
+                        along = spring_along[at(s)]
+                        out += spring_across[at(s)] * w + wp.dot(along, w) * along
+                else:
+                    for s in range(face_corner_start[i], face_corner_start[i + 1]):
+                        out += answer_at(face_corners[at(s)], face_tangent, face_answer)
                 if corner_start.shape[0] > 0:
                     for s in range(corner_start[i], corner_start[i + 1]):
                         c = at(point_corners[at(s)])
@@ -132,6 +145,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         corner_start: wp.array(dtype=int),
         point_corners: wp.array(dtype=int),
         hinge_gradient: wp.array(dtype=vec),
+        skin_law: wp.array(dtype=int),
+        face_corner_start: wp.array(dtype=int),
+        face_corners: wp.array(dtype=int),
+        face_tangent: wp.array(dtype=Tangent),
         grab_vertex: wp.array(dtype=int),
         grab_stiffness: wp.array(dtype=real),
         grab_damping: wp.array(dtype=real),
@@ -163,6 +180,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     own += t * unit + wp.outer(a, a)
                 spring_along[at(s)] = a
                 spring_across[at(s)] = t
+            if skin_law[b] != 0:
+                for s in range(face_corner_start[i], face_corner_start[i + 1]):
+                    c = face_corners[at(s)]
+                    f = at(c / wp.static(dim))
+                    own += block_of(face_tangent[f], c - wp.static(dim) * f, c - wp.static(dim) * f)
             if corner_start.shape[0] > 0:
                 for s in range(corner_start[i], corner_start[i + 1]):
                     g = hinge_gradient[at(point_corners[at(s)])]
@@ -196,5 +218,5 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     return SimpleNamespace(
         find_gas_stiffness=find_gas_stiffness, multiply=multiply, find_diagonal=find_diagonal,
-        find_residual=find_residual, across=across, block=block,
+        find_residual=find_residual, across=across, block=block, Tangent=Tangent,
     )  # fmt: skip

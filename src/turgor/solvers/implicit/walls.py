@@ -84,7 +84,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def find_hardness(
         body: wp.array(dtype=int),
         neighbour_start: wp.array(dtype=int),
-        stiffness: wp.array(dtype=real),
+        skin_stiffness: wp.array(dtype=real),
         damping: wp.array(dtype=real),
         mass: wp.array(dtype=real),
         drag: wp.array(dtype=real),
@@ -99,7 +99,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         i = at(wp.tid())
         b = at(body[i])
         count = real(neighbour_start[i + 1] - neighbour_start[i])
-        springs = count * (step[b] * stiffness[b] + damping[b]) / real(dim)
+        springs = count * (step[b] * skin_stiffness[b] + damping[b]) / real(dim)
         own = (inertia[b] + drag[b]) * mass[i] + springs
         hardness[i] = real(HARDNESS) * wp.min(own, inertia[b] * (real(body_sums[b][0]) + hung[b]))
         loose[i] = real(0.0)

@@ -1,0 +1,118 @@
+"""Stretch, stress and energy of the faces of a material, for those who look at a state."""
+
+import functools
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, NamedTuple, no_type_check
+
+import numpy as np
+import numpy.typing as npt
+import warp as wp
+
+from turgor.forces import membrane
+from turgor.kernel.numbers import Numbers, at
+
+if TYPE_CHECKING:
+    from turgor.model.model import Model
+    from turgor.model.state import State
+
+__all__ = ["Faces", "measure"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Faces(NamedTuple):
+    """Of all faces of all worlds, in the order of the model."""
+
+    stretch: FloatArray  # (worlds, faces, 2) principal stretches, the larger one first
+    stress: FloatArray  # (worlds, faces, 2) Pa: principal Cauchy stresses
+    tension: FloatArray  # (worlds, faces, 2) N/m: force per length as it is now
+    state: npt.NDArray[np.int32]  # (worlds, faces): forces.membrane.TAUT, WRINKLED or SLACK
+    energy: FloatArray  # (worlds, faces) J
+
+
+@functools.cache
+@no_type_check
+def kernels(n: Numbers) -> SimpleNamespace:
+    """measure_faces."""
+    real, vec, dim = n.real, n.vec, n.dim
+    law = membrane.kernels(n)
+    pair, quad, skin_of = law.pair, law.quad, law.skin_of
+    square_stretches, stress_of, strip_of, energy_of = (
+        law.square_stretches, law.stress_of, law.strip_of, law.energy_of,
+    )  # fmt: skip
+    one, zero = wp.constant(real(1.0)), wp.constant(real(0.0))
+
+    @n.kernel(__name__)
+    def measure_faces(
+        x: wp.array(dtype=vec),
+        faces: wp.array(dtype=n.face),
+        face_rest: wp.array(dtype=quad),
+        body: wp.array(dtype=int),
+        skin_law: wp.array(dtype=int),
+        wrinkling: wp.array(dtype=int),
+        young: wp.array(dtype=real),
+        poisson: wp.array(dtype=real),
+        thickness: wp.array(dtype=real),
+        mooney: wp.array(dtype=real),
+        viscosity: wp.array(dtype=real),
+        stretch: wp.array(dtype=pair),
+        stress: wp.array(dtype=pair),
+        tension: wp.array(dtype=pair),
+        state: wp.array(dtype=int),
+        energy: wp.array(dtype=wp.float64),
+    ):
+        """Tension is h s lambda1/lambda2 and its like; what is wrinkled is as wide as it wants to be.
+
+        What is stretched by lambda1 lambda2 is thinner: rubber keeps its volume, else E3 = -nu/(1 - nu) (E1 + E2).
+        """
+        t = at(wp.tid())
+        b = at(body[at(faces[t][0])])
+        if skin_law[b] == 0:
+            return
+        skin = skin_of(b, skin_law, wrinkling, young, poisson, mooney, viscosity)
+        square = square_stretches(x, faces[t], face_rest[t])
+        l1 = wp.max(square[0], real(1.0e-12))
+        l2 = square[1]
+        found = stress_of(l1, l2, skin)
+        stored = energy_of(l1, l2, skin)
+        if wp.static(dim == 2):
+            found = strip_of(l1, skin)
+            stored = wp.where(found.state == membrane.SLACK, zero, energy_of(l1, one, skin))
+        stretch[t] = pair(wp.sqrt(l1), wp.sqrt(l2))
+        if found.state == membrane.WRINKLED:
+            natural = one - poisson[b] * (l1 - one)
+            if skin.law == membrane.RUBBER:
+                natural = one / wp.sqrt(l1)
+            l2 = wp.max(natural, real(1.0e-6))
+        l2 = wp.max(l2, real(1.0e-6))
+        ratio = wp.sqrt(l1 / l2)
+        pull = thickness[b] * pair(found.s1 * ratio, found.s2 / ratio)
+        if wp.static(dim == 2):
+            pull = thickness[b] * pair(found.s1 * wp.sqrt(l1), zero)
+        thin = one / wp.sqrt(l1 * l2)
+        if skin.law == membrane.STVK:
+            nu = poisson[b]
+            thin = wp.sqrt(wp.max(one - nu / (one - nu) * (l1 + l2 - real(2.0)), real(1.0e-6)))
+        tension[t] = pull
+        stress[t] = pull / (thickness[b] * thin)
+        state[t] = found.state
+        energy[t] = wp.float64(face_rest[t][3] * thickness[b] * stored)
+
+    return SimpleNamespace(measure_faces=measure_faces)
+
+
+def measure(model: "Model", state: "State") -> Faces:
+    """At the present positions."""
+    n, count, worlds = model.numbers, len(model.faces), model.worlds
+    kind = membrane.kernels(n).pair
+    pairs = [wp.zeros(count, dtype=kind, device=model.device) for _ in range(3)]
+    found = wp.zeros(count, dtype=wp.int32, device=model.device)
+    energy = wp.zeros(count, dtype=wp.float64, device=model.device)
+    if count and model.has_membranes:
+        inputs = [
+            state.x, model.faces, model.face_rest, model.body, model.skin_law, model.wrinkling, model.young,
+            model.poisson, model.thickness, model.mooney, model.viscosity, *pairs, found, energy,
+        ]  # fmt: skip
+        wp.launch(kernels(n).measure_faces, dim=count, inputs=inputs, device=model.device)
+    stretch, stress, tension = (np.asarray(array.numpy(), np.float64).reshape(worlds, -1, 2) for array in pairs)
+    return Faces(stretch, stress, tension, found.numpy().reshape(worlds, -1), energy.numpy().reshape(worlds, -1))
