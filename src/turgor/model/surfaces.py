@@ -105,7 +105,7 @@ class Surfaces:
         model, rigids, real = self.model, self.model.rigids, self.model.numbers.dtype
         thickness, own, closed, edge = [], [], [], []
         for body, part in zip(model.bodies, model.parts, strict=True):
-            mean = float(part.rest_lengths.mean()) if len(part.rest_lengths) else part.size
+            mean = part.mean_edge or part.size
             thickness.append(SKIN * mean if body.skin is None else body.skin)
             own.append(int(body.self_contact))
             closed.append(int(body.shape.closed))

@@ -21,6 +21,7 @@ class Forces:
         self.k_springs, self.k_pressure, self.k_gas = springs.kernels(n), pressure.kernels(n), gas.kernels(n)
         self.k_gather, self.k_air, self.k_bending = gather.kernels(n), air.kernels(n), bending.kernels(n)
         self.k_membrane = membrane.kernels(n)
+        self.viscosity = model.viscosity  # s, of skins, as far as steps can follow it
         self.k_nonconservative = nonconservative.kernels(n)
         self.k_volumes, self.k_total = volumes.kernels(n), total.kernels(n)
 
@@ -59,10 +60,10 @@ class Forces:
         if not self.model.has_membranes:
             return
         if self.gathers and self.model.device.is_cuda:
-            self.launch(self.k_membrane.pull_faces, len(self.model.faces), x=x, v=v)
+            self.launch(self.k_membrane.pull_faces, len(self.model.faces), x=x, v=v, viscosity=self.viscosity)
             self.launch(self.k_membrane.gather_pulls, self.count)
         else:
-            self.launch(self.k_membrane.add_membranes, len(self.model.faces), x=x, v=v)
+            self.launch(self.k_membrane.add_membranes, len(self.model.faces), x=x, v=v, viscosity=self.viscosity)
 
     def add_faces(self, x: Any) -> None:
         self.launch(self.k_pressure.add_faces, len(self.model.faces), x=x)

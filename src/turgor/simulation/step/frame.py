@@ -33,6 +33,7 @@ from turgor.model.state import State
 from turgor.simulation.step.forces import Forces
 from turgor.simulation.step.fused import FusedEnd
 from turgor.simulation.step.implicit import BackwardEuler
+from turgor.simulation.step.slow_damping import SlowDamping
 from turgor.simulation.step.split import SplitEnd
 from turgor.solvers import accuracy as accuracy_of
 from turgor.solvers import leapfrog, plan, stability, stage, tangent
@@ -91,6 +92,9 @@ class Step:
         self.k_stage = stage.kernels(n, scheme.velocity_first, clears=not gathers)
         self.k_losses = losses.kernels(n) if ledger else None
         self.forces = Forces(model, self.launch, gathers)
+        self.slow_damping: SlowDamping | None = None
+        if model.has_membranes and substeps is None and not scheme.implicit:
+            self.substitute_viscosity(booking=ledger)
         self.fused = FusedEnd(model, self.launch, scheme, **options)
         self.implicit = BackwardEuler(self, ledger) if scheme.implicit and self.count else None
         self.split = self._split(contact, readings, options)
@@ -113,6 +117,15 @@ class Step:
         # launches of others, recorded with the frame: when the forces of a substep are known, and at its end
         self.before_motion: Callable[[], None] | None = None
         self.after_substep: Callable[[], None] | None = None
+
+    def substitute_viscosity(self, *, booking: bool) -> None:
+        """Viscosity of skins that would ask for shorter steps becomes a damping of slow vibrations."""
+        self.slow_damping = SlowDamping(self, booking)
+        self.forces.viscosity = self.slow_damping.quick_viscosity
+
+    def keep_viscosity(self) -> None:
+        """As it is, whatever steps it asks for."""
+        self.slow_damping, self.forces.viscosity = None, self.model.viscosity
 
     def _split(self, contact: str, readings: bool, options: dict[str, bool]) -> SplitEnd | None:
         """The end of a substep with contact, or in parts for readings; None if there is nothing to touch."""
@@ -365,7 +378,7 @@ class Step:
             self.launch(k.air_forces, self.count)
             self.launch(k.dashpot_forces, len(self.model.springs))
             if self.model.has_membranes:
-                self.launch(k.viscous_forces, len(self.model.faces))
+                self.launch(k.viscous_forces, len(self.model.faces), viscosity=self.forces.viscosity)
 
     # once per frame -------------------------------------------------------------------------------------------------
 
@@ -377,6 +390,8 @@ class Step:
             self.scratch.wall_impulse.zero_()
         if self.count:
             wp.capture_if(self.scratch.estimate_due, on_true=self.estimate_error)
+        if self.slow_damping is not None:
+            self.slow_damping.run()
         if self.implicit is not None:
             self.implicit.begin_frame()
         if self.split is not None and self.split.method is not None:
@@ -422,6 +437,8 @@ class Step:
             self.launch(k.bound_hinges, len(m.hinges))
         if m.has_membranes:
             self.launch(self.k_tangent.bound_skins, self.count)
+            if self.slow_damping is not None:
+                self.slow_damping.share()
         self.launch.blocks(
             k.bound_bodies, m.chunks, m.block_size, frame_time=self.frame_time, clear=int(not self.forces.gathers)
         )
