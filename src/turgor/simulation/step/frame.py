@@ -126,9 +126,9 @@ class Step:
         self.slow_damping = SlowDamping(self, booking)
         self.forces.viscosity = self.slow_damping.quick_viscosity
 
-    def keep_viscosity(self) -> None:
-        """As it is, whatever steps it asks for."""
-        self.slow_damping, self.forces.viscosity = None, self.model.viscosity
+    def act_at_once(self) -> None:
+        """All forces in each substep as they are, whatever steps they ask for: for those who look at single substeps."""
+        self.slow_damping, self.forces.viscosity, self.pulse = None, self.model.viscosity, 1
 
     def _split(self, contact: str, readings: bool, options: dict[str, bool]) -> SplitEnd | None:
         """The end of a substep with contact, or in parts for readings; None if there is nothing to touch."""
