@@ -102,6 +102,4 @@ def kernels(n: Numbers) -> SimpleNamespace:
         until_plan[0] = steps_planned[0]
         dt[0] = real(frame_time / wp.float64(steps_planned[0]))
 
-    return SimpleNamespace(
-        bounce_rate=bounce_rate, look_ahead=look_ahead, choose=choose, plan_steps=plan_steps
-    )
+    return SimpleNamespace(bounce_rate=bounce_rate, look_ahead=look_ahead, choose=choose, plan_steps=plan_steps)
