@@ -1,4 +1,8 @@
-"""Bending resistance (optional): 1/2 kb (theta - theta0)² for the angle between neighbouring faces or edges."""
+"""Bending resistance (optional): 1/2 kb (theta - theta0)² for the angle between neighbouring faces or edges.
+
+Skins of a material are far stiffer against stretch than against bending, so steps follow the first. `pulsed`: bending
+then acts once in `bending_every` substeps, and as much more (Tuckerman, Berne & Martyna 1992: still symplectic).
+"""
 
 import functools
 from types import SimpleNamespace
@@ -54,6 +58,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             hinge_weight: wp.array(dtype=real),
             body: wp.array(dtype=int),
             bending: wp.array(dtype=real),
+            bending_every: wp.array(dtype=int),
+            substeps: wp.array(dtype=int),
+            pulsed: int,
             f_out: wp.array(dtype=vec),
         ):
             h = at(wp.tid())
@@ -64,7 +71,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
             first = x[j] - x[i]
             second = x[k] - x[j]
             angle = wp.atan2(first[0] * second[1] - first[1] * second[0], wp.dot(first, second))
-            torque = hinge_weight[h] * bending[at(body[j])] * wrapped(angle - rest_angles[h])
+            stiff = hinge_weight[h] * bending[at(body[j])]
+            if pulsed != 0:
+                every = bending_every[at(body[j])]
+                if substeps[0] % every != 0:
+                    return
+                stiff *= real(every)
+            torque = stiff * wrapped(angle - rest_angles[h])
             gi = turned(first)
             gk = turned(second)
             f_out[i] -= torque * gi
@@ -91,6 +104,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             hinge_weight: wp.array(dtype=real),
             body: wp.array(dtype=int),
             bending: wp.array(dtype=real),
+            bending_every: wp.array(dtype=int),
+            substeps: wp.array(dtype=int),
+            pulsed: int,
             f_out: wp.array(dtype=vec),
         ):
             h = at(wp.tid())
@@ -99,6 +115,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
             j = at(ids[1])
             k = at(ids[2])
             m = at(ids[3])
+            b = at(body[i])
+            stiff = hinge_weight[h] * bending[b]
+            if pulsed != 0:
+                every = bending_every[b]
+                if substeps[0] % every != 0:
+                    return
+                stiff *= real(every)
             edge = x[j] - x[i]
             ki = x[k] - x[i]
             mi = x[m] - x[i]
@@ -122,7 +145,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if wp.min(n1_2, n2_2) < least:
                 s1 = wp.min(n1_2 / least, real(1.0))
                 s2 = wp.min(n2_2 / least, real(1.0))
-            stiff = hinge_weight[h] * bending[at(body[i])]
             torque = s1 * s2 * stiff * bent
             # gradient (Bridson, Marino & Fedkiw 2003): the wings move along their normals, the edge balances them
             gk = (-size / n1_2) * n1

@@ -1,9 +1,10 @@
 """Viscous skins in explicit steps: what is too quick for them is taken from the slow vibrations alone.
 
 The viscosity tau of a material damps a vibration of angular frequency w at the rate tau w². Those of a mesh's edges are
-far quicker than what one sees, and would ask for far shorter steps than stiffness does. Viscosity is kept up to SHARE of
-the critical damping of the quickest one; what is left of it damps all velocities beside the rigid motion of a body at the
-rate (tau - tau kept) w1², w1 the frequency at which a body bounces (`implicit/pace.py`): the same as before for that one.
+far quicker than what one sees, and would ask for far shorter steps than stiffness does. Viscosity is kept up to SHARE
+of the critical damping of the quickest one. What is left of it damps all velocities beside the rigid motion of a body
+at the rate (tau - tau kept) w1², w1 the frequency at which a body bounces (`implicit/pace.py`): that one is damped as
+before.
 """
 
 import functools

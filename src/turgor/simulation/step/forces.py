@@ -25,10 +25,10 @@ class Forces:
         self.k_nonconservative = nonconservative.kernels(n)
         self.k_volumes, self.k_total = volumes.kernels(n), total.kernels(n)
 
-    def evaluate(self, x: Any, v: Any, offset: float, looking: bool = False) -> None:
+    def evaluate(self, x: Any, v: Any, offset: float, looking: bool = False, pulsed: bool = False) -> None:
         """Spring, face and hinge forces in f and area, pressure per body in push; offset: time in substeps.
 
-        looking: volumes that are only looked at are measured too.
+        looking: volumes that are only looked at are measured too. pulsed: bending acts now and then, and more.
         """
         if self.gathers:
             self.gather(x, v)
@@ -36,7 +36,7 @@ class Forces:
             self.add_springs(x, v)
             self.add_faces(x)
         self.add_membranes(x, v)
-        self.add_bending(x)
+        self.add_bending(x, pulsed)
         self.add_air(v)
         method = self.model.method if looking else self.model.pressing_method
         self.estimate_volumes(x, method)
@@ -87,9 +87,9 @@ class Forces:
             self.launch(self.k_nonconservative.sum_motion, self.count)
             self.launch(self.k_nonconservative.judge, self.bodies)
 
-    def add_bending(self, x: Any) -> None:
+    def add_bending(self, x: Any, pulsed: bool = False) -> None:
         if len(self.model.hinges):
-            self.launch(self.k_bending.add_bending, len(self.model.hinges), x=x)
+            self.launch(self.k_bending.add_bending, len(self.model.hinges), x=x, pulsed=int(pulsed))
 
     def add_air(self, v: Any) -> None:
         if self.model.feels_air:

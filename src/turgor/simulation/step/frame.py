@@ -47,6 +47,7 @@ FloatArray = npt.NDArray[np.float64]
 # simulations in several threads launch there is done one after another.
 ONE_AT_A_TIME = threading.RLock()
 LOOK = 16  # substeps between two looks at a lone body's shape, where their number is fixed
+PULSE = 4  # substeps, a multiple of those of a turn on a GPU
 ESTIMATE_EVERY = 16  # frames between estimates of the error, where nothing depends on it
 GROWTHS = 32  # times that contact buffers may grow in one frame
 
@@ -107,6 +108,8 @@ class Step:
             scratch.ends_fused.fill_(1)
         # plans are multiples of this
         self.unroll = 1 if self.device.is_cpu else 4 if substeps is None else math.gcd(substeps, 4)
+        # substeps between actions of bending on skins of a material, in plans of the symplectic solver
+        self.pulse = PULSE if model.has_membranes and len(model.hinges) and substeps is None and scheme.leapfrog else 1
         self._graph: Any = None
         self._rollback = Rollback([])  # made when the frame is recorded
         self._launched = 0  # frames since the last look
@@ -336,7 +339,7 @@ class Step:
             end(v)
             return
         for number, weight in enumerate(scheme.weights):
-            self.forces.evaluate(x, v, offset)
+            self.forces.evaluate(x, v, offset, pulsed=self.pulse > 1)
             if number == 0:
                 self.keep_ledger()
                 self.forces.book_volumes()
@@ -423,7 +426,7 @@ class Step:
         drifts = self.scheme.drifts
         self.launch.blocks(
             self.k_plan.plan_substeps, 1, BLOCK,
-            frame_time=self.frame_time, max_substeps=self.max_substeps, multiple=self.unroll,
+            frame_time=self.frame_time, max_substeps=self.max_substeps, multiple=max(self.unroll, self.pulse),
             steady=int(not drifts and math.isfinite(self.accuracy)),
         )  # fmt: skip
         if self.count and not drifts:
@@ -443,7 +446,7 @@ class Step:
             k.bound_bodies, m.chunks, m.block_size, frame_time=self.frame_time, clear=int(not self.forces.gathers)
         )
         limits = wp.vec4f(c.imaginary, c.real, float(c.error_power), c.error_divisor)
-        self.launch(k.bound_step, self.bodies, limits=limits)
+        self.launch(k.bound_step, self.bodies, limits=limits, pulse=self.pulse)
 
     def shift_velocities(self) -> None:
         """From the middle of a substep of the old length to that of one of the new."""

@@ -1,4 +1,4 @@
-"""Damping of slow vibrations, in place of viscosity that explicit steps could not follow (`solvers/slow_damping.py`)."""
+"""Damping of slow vibrations in place of viscosity that is too quick for explicit steps: `solvers/slow_damping.py`."""
 
 from __future__ import annotations
 
