@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -279,3 +280,23 @@ def test_a_cloth_may_have_pressure_below_it() -> None:
     assert scene.add_cloth(SHEET, name="sail", pressure=-30).pressure == -30.0
     with pytest.raises(SceneError, match=r"cloth: pressure must be a number, got 'high'"):
         scene.add_cloth(SHEET, pressure="high")
+
+
+# --- the document
+
+
+@pytest.mark.parametrize("name", materials.names())
+def test_the_table_of_the_document_has_the_numbers_of_the_code(name: str) -> None:
+    preset, skin = materials.PRESETS[name], materials.PRESETS[name].membrane
+    text = (Path(__file__).parents[3] / "docs" / "materials.md").read_text(encoding="utf-8")
+    [row] = [line for line in text.splitlines() if line.startswith(f"| `{name}` |")]
+    _, about, law, young, poisson, millimetres, density, wrinkling, gauge, strain, friction = (
+        cell.strip() for cell in row.strip("|").split("|")
+    )
+    assert (about, law, wrinkling) == (preset.about, skin.law, "yes" if skin.wrinkling else "no")
+    numbers = [float(cell) for cell in (young, poisson, millimetres, density, friction)]
+    assert numbers == pytest.approx([skin.young, skin.ratio, 1e3 * skin.thickness, skin.density, preset.friction])
+    if preset.gauge is None:
+        assert (gauge, strain) == ("none", "")
+    else:
+        assert [float(gauge), float(strain.rstrip(" %"))] == pytest.approx([preset.gauge, 100.0 * preset.strain])
