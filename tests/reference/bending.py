@@ -58,8 +58,8 @@ def hinge_angles(x, hinges, gradient=False):
 
 
 def bending_energy(x, hinges, rest, kb):
-    """kb/2 sum (θ - θ0)², J; kb in J (per rad²)."""
-    return float(0.5 * kb * np.sum((hinge_angles(x, hinges) - rest) ** 2))
+    """sum kb/2 (θ - θ0)², J; kb in J (per rad²), one for all hinges or (h,)."""
+    return float(0.5 * np.sum(kb * (hinge_angles(x, hinges) - rest) ** 2))
 
 
 def bending_forces(x, hinges, rest, kb):

@@ -87,8 +87,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         l2 = wp.max(l2, real(1.0e-6))
         ratio = wp.sqrt(l1 / l2)
         pull = thickness[b] * pair(found.s1 * ratio, found.s2 / ratio)
-        if wp.static(dim == 2):
-            pull = thickness[b] * pair(found.s1 * wp.sqrt(l1), zero)
         thin = one / wp.sqrt(l1 * l2)
         if skin.law == membrane.STVK:
             nu = poisson[b]

@@ -154,18 +154,21 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func
     def strip_of(l1: real, skin: Skin) -> Stress:
-        """Of a strip in plane strain, L2 = 1: stress and slope along it."""
+        """Of a strip in plane strain, L2 = 1: stress and slope along it, and the stress across its depth."""
         out = Stress()
         if skin.wrinkling != 0 and l1 < one:
             out.state = SLACK
         elif skin.law == RUBBER:
             c = skin.young / real(6.0)
             over = one / wp.max(l1, real(1.0e-3))
+            c2 = skin.mooney * c
             out.s1 = real(2.0) * c * (one - over * over)
+            out.s2 = real(2.0) * ((c - c2) * (one - over) + c2 * (l1 - one))
             out.h11 = real(8.0) * c * over * over * over
         else:
             modulus = skin.young / (one - skin.poisson * skin.poisson)
             out.s1 = modulus * half * (l1 - one)
+            out.s2 = skin.poisson * out.s1
             out.h11 = modulus
         return out
 

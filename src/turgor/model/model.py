@@ -256,6 +256,8 @@ class Model:
         self.face_start = self.ends([len(part.faces) for part in self.parts])
         self.hinges = self.repeated(hinges, wp.vec3i if dim == 2 else wp.vec4i, self.vertices)
         self.rest_angles = self.repeated(self.rest_angles_host, real)
+        turns = np.stack([np.cos(self.rest_angles_host), np.sin(self.rest_angles_host)], axis=1)
+        self.rest_turns = self.repeated(turns, membrane.kernels(self.numbers).pair)
         self.hinge_weight_host = self._concatenated("hinge_weight")
         self.hinge_weight = self.repeated(self.hinge_weight_host, real)
         self._membranes()
@@ -372,8 +374,9 @@ class Model:
 
     def repeated(self, rows: Any, dtype: Any, shift: Any = 0) -> Any:
         """Device array of the rows of one world in all worlds; shift: by how much indices grow from world to world."""
-        quad = membrane.kernels(self.numbers).quad
-        kind = self.numbers.dtype if dtype in (self.numbers.real, self.numbers.vec, quad) else np.int32
+        rows_of = membrane.kernels(self.numbers)
+        real_types = (self.numbers.real, self.numbers.vec, rows_of.pair, rows_of.quad)
+        kind = self.numbers.dtype if dtype in real_types else np.int32
         return tiled(np.asarray(rows, kind), self.worlds, dtype, self.device, shift)
 
     def ends(self, counts: Any) -> Any:

@@ -98,7 +98,7 @@ SILICONE = Preset(
     name="silicone",
     about="soft silicone rubber of soft robots (Dragon Skin 10), 2 mm",
     membrane=Membrane(law="neo-hookean", young=0.26e6, thickness=2e-3, density=1070.0, damping=1e-3, wrinkling=False),
-    gauge=20e3, strain=0.05, friction=0.8,
+    gauge=20e3, strain=0.03, friction=0.8,
 )  # fmt: skip
 
 # M. F. Ashby, Materials and the Environment: paper has 3 to 8.9 GPa and 480 to 860 kg/m³. Copy paper: 80 g/m², 0.1 mm.

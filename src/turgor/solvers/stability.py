@@ -33,6 +33,7 @@ BREATHING = 2.5  # weight of the gas in the bound: breathing is the mode one see
 STRAIN = 0.05  # a substep may change lengths and volume by this share
 RENEW = 0.2  # after changes by this share the bound is taken again
 FAR = 0.5  # from equilibrium: share of the volume
+PULSED = 0.1  # of the stiffness against stretch: bending that is as slow as that may act now and then
 GROWTH = 0.1  # 1/s: growth of undamped oscillations allowed to schemes that have no stable step for them
 
 
@@ -265,6 +266,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         stiffness: wp.array(dtype=real),
         damping: wp.array(dtype=real),
         bending: wp.array(dtype=real),
+        pulse: int,  # substeps from one action of bending to the next, where it is slow enough
+        bending_every: wp.array(dtype=int),
         skin_stiffness: wp.array(dtype=real),
         skin_bound: wp.array(dtype=real),
         skin_damping: wp.array(dtype=real),
@@ -312,7 +315,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
             change = wp.max(change, wp.float64(wp.abs(flow[b])) / room)
         # stiffness across the springs, which their dashpots do not damp
         across = wp.float64(stiffness[b] * tension_bound[b]) + wp.abs(gauge) * wp.float64(turn_bound[b])
-        across += wp.float64(bending[b]) * wp.float64(hinge_bound[b])
+        hinges = wp.float64(bending[b]) * wp.float64(hinge_bound[b])
+        every = 1
+        if pulse > 1 and wp.float64(pulse * pulse) * hinges < wp.float64(PULSED) * wp.float64(skin_bound[b]):
+            every = pulse
+        bending_every[b] = every
+        across += wp.float64(every * every) * hinges
         omega2 = from_springs + from_gas + across
         c = dashpots + wp.float64(drag[b]) + wp.float64(wind_drag[b]) * light
         c += wp.float64(air_density[world[b]] * wp.max(drag_coefficient[b], drag_tangential[b]) * air_bound[b])

@@ -21,13 +21,14 @@ class Forces:
         self.k_springs, self.k_pressure, self.k_gas = springs.kernels(n), pressure.kernels(n), gas.kernels(n)
         self.k_gather, self.k_air, self.k_bending = gather.kernels(n), air.kernels(n), bending.kernels(n)
         self.k_membrane = membrane.kernels(n)
+        self.viscosity = model.viscosity  # s, of skins, as far as steps can follow it
         self.k_nonconservative = nonconservative.kernels(n)
         self.k_volumes, self.k_total = volumes.kernels(n), total.kernels(n)
 
-    def evaluate(self, x: Any, v: Any, offset: float, looking: bool = False) -> None:
+    def evaluate(self, x: Any, v: Any, offset: float, looking: bool = False, pulsed: bool = False) -> None:
         """Spring, face and hinge forces in f and area, pressure per body in push; offset: time in substeps.
 
-        looking: volumes that are only looked at are measured too.
+        looking: volumes that are only looked at are measured too. pulsed: bending acts now and then, and more.
         """
         if self.gathers:
             self.gather(x, v)
@@ -35,7 +36,7 @@ class Forces:
             self.add_springs(x, v)
             self.add_faces(x)
         self.add_membranes(x, v)
-        self.add_bending(x)
+        self.add_bending(x, pulsed)
         self.add_air(v)
         method = self.model.method if looking else self.model.pressing_method
         self.estimate_volumes(x, method)
@@ -58,11 +59,11 @@ class Forces:
         """Skins of a material."""
         if not self.model.has_membranes:
             return
-        if self.gathers and self.model.device.is_cuda:
-            self.launch(self.k_membrane.pull_faces, len(self.model.faces), x=x, v=v)
+        if self.gathers:
+            self.launch(self.k_membrane.pull_faces, len(self.model.faces), x=x, v=v, viscosity=self.viscosity)
             self.launch(self.k_membrane.gather_pulls, self.count)
         else:
-            self.launch(self.k_membrane.add_membranes, len(self.model.faces), x=x, v=v)
+            self.launch(self.k_membrane.add_membranes, len(self.model.faces), x=x, v=v, viscosity=self.viscosity)
 
     def add_faces(self, x: Any) -> None:
         self.launch(self.k_pressure.add_faces, len(self.model.faces), x=x)
@@ -86,9 +87,9 @@ class Forces:
             self.launch(self.k_nonconservative.sum_motion, self.count)
             self.launch(self.k_nonconservative.judge, self.bodies)
 
-    def add_bending(self, x: Any) -> None:
+    def add_bending(self, x: Any, pulsed: bool = False) -> None:
         if len(self.model.hinges):
-            self.launch(self.k_bending.add_bending, len(self.model.hinges), x=x)
+            self.launch(self.k_bending.add_bending, len(self.model.hinges), x=x, pulsed=int(pulsed))
 
     def add_air(self, v: Any) -> None:
         if self.model.feels_air:

@@ -33,6 +33,7 @@ from turgor.model.state import State
 from turgor.simulation.step.forces import Forces
 from turgor.simulation.step.fused import FusedEnd
 from turgor.simulation.step.implicit import BackwardEuler
+from turgor.simulation.step.slow_damping import SlowDamping
 from turgor.simulation.step.split import SplitEnd
 from turgor.solvers import accuracy as accuracy_of
 from turgor.solvers import leapfrog, plan, stability, stage, tangent
@@ -46,6 +47,7 @@ FloatArray = npt.NDArray[np.float64]
 # simulations in several threads launch there is done one after another.
 ONE_AT_A_TIME = threading.RLock()
 LOOK = 16  # substeps between two looks at a lone body's shape, where their number is fixed
+PULSE = 4  # substeps, a multiple of those of a turn on a GPU
 ESTIMATE_EVERY = 16  # frames between estimates of the error, where nothing depends on it
 GROWTHS = 32  # times that contact buffers may grow in one frame
 
@@ -91,6 +93,9 @@ class Step:
         self.k_stage = stage.kernels(n, scheme.velocity_first, clears=not gathers)
         self.k_losses = losses.kernels(n) if ledger else None
         self.forces = Forces(model, self.launch, gathers)
+        self.slow_damping: SlowDamping | None = None
+        if model.has_membranes and substeps is None and not scheme.implicit:
+            self.substitute_viscosity(booking=ledger)
         self.fused = FusedEnd(model, self.launch, scheme, **options)
         self.implicit = BackwardEuler(self, ledger) if scheme.implicit and self.count else None
         self.split = self._split(contact, readings, options)
@@ -103,6 +108,8 @@ class Step:
             scratch.ends_fused.fill_(1)
         # plans are multiples of this
         self.unroll = 1 if self.device.is_cpu else 4 if substeps is None else math.gcd(substeps, 4)
+        # substeps between actions of bending on skins of a material, in plans of the symplectic solver
+        self.pulse = PULSE if model.has_membranes and len(model.hinges) and substeps is None and scheme.leapfrog else 1
         self._graph: Any = None
         self._rollback = Rollback([])  # made when the frame is recorded
         self._launched = 0  # frames since the last look
@@ -113,6 +120,15 @@ class Step:
         # launches of others, recorded with the frame: when the forces of a substep are known, and at its end
         self.before_motion: Callable[[], None] | None = None
         self.after_substep: Callable[[], None] | None = None
+
+    def substitute_viscosity(self, *, booking: bool) -> None:
+        """Viscosity of skins that would ask for shorter steps becomes a damping of slow vibrations."""
+        self.slow_damping = SlowDamping(self, booking)
+        self.forces.viscosity = self.slow_damping.quick_viscosity
+
+    def act_at_once(self) -> None:
+        """All forces in each substep as they are, whatever steps they ask for: for those who look at single substeps."""
+        self.slow_damping, self.forces.viscosity, self.pulse = None, self.model.viscosity, 1
 
     def _split(self, contact: str, readings: bool, options: dict[str, bool]) -> SplitEnd | None:
         """The end of a substep with contact, or in parts for readings; None if there is nothing to touch."""
@@ -323,7 +339,7 @@ class Step:
             end(v)
             return
         for number, weight in enumerate(scheme.weights):
-            self.forces.evaluate(x, v, offset)
+            self.forces.evaluate(x, v, offset, pulsed=self.pulse > 1)
             if number == 0:
                 self.keep_ledger()
                 self.forces.book_volumes()
@@ -365,7 +381,7 @@ class Step:
             self.launch(k.air_forces, self.count)
             self.launch(k.dashpot_forces, len(self.model.springs))
             if self.model.has_membranes:
-                self.launch(k.viscous_forces, len(self.model.faces))
+                self.launch(k.viscous_forces, len(self.model.faces), viscosity=self.forces.viscosity)
 
     # once per frame -------------------------------------------------------------------------------------------------
 
@@ -377,6 +393,8 @@ class Step:
             self.scratch.wall_impulse.zero_()
         if self.count:
             wp.capture_if(self.scratch.estimate_due, on_true=self.estimate_error)
+        if self.slow_damping is not None:
+            self.slow_damping.run()
         if self.implicit is not None:
             self.implicit.begin_frame()
         if self.split is not None and self.split.method is not None:
@@ -408,7 +426,7 @@ class Step:
         drifts = self.scheme.drifts
         self.launch.blocks(
             self.k_plan.plan_substeps, 1, BLOCK,
-            frame_time=self.frame_time, max_substeps=self.max_substeps, multiple=self.unroll,
+            frame_time=self.frame_time, max_substeps=self.max_substeps, multiple=max(self.unroll, self.pulse),
             steady=int(not drifts and math.isfinite(self.accuracy)),
         )  # fmt: skip
         if self.count and not drifts:
@@ -422,11 +440,13 @@ class Step:
             self.launch(k.bound_hinges, len(m.hinges))
         if m.has_membranes:
             self.launch(self.k_tangent.bound_skins, self.count)
+            if self.slow_damping is not None:
+                self.slow_damping.share()
         self.launch.blocks(
             k.bound_bodies, m.chunks, m.block_size, frame_time=self.frame_time, clear=int(not self.forces.gathers)
         )
         limits = wp.vec4f(c.imaginary, c.real, float(c.error_power), c.error_divisor)
-        self.launch(k.bound_step, self.bodies, limits=limits)
+        self.launch(k.bound_step, self.bodies, limits=limits, pulse=self.pulse)
 
     def shift_velocities(self) -> None:
         """From the middle of a substep of the old length to that of one of the new."""

@@ -30,6 +30,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
     real, vec, spin_type = n.real, n.vec, n.spin
     swing = impulse.kernels(n).swing
 
+    @wp.func
+    def bounce_rate(k: real, body_size: real, pressure: real, ambient: real, rest_volume: real, mass: real) -> real:
+        """omega, 1/s."""
+        stiff = k / real(12.0)
+        if rest_volume > real(0.0):
+            stiff += real(wp.pi) * body_size * wp.max(pressure - ambient, real(0.0))
+        return wp.sqrt(stiff / mass)
+
     @n.kernel(__name__)
     def look_ahead(
         x: wp.array(dtype=vec),
@@ -75,11 +83,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         for b in range(hits.shape[0]):
             weight = body_mass[b] * wp.length(body_gravity[b])
             if body_mass[b] > real(0.0) and (hits[b] != 0 or wall_pressing[b] > real(PRESSED) * weight):
-                k = skin_stiffness[b] / real(12.0)
-                if rest_volume[b] > real(0.0):
-                    k += real(wp.pi) * size[b] * wp.max(pressure[b] - ambient[b], real(0.0))
-                rate = real(frame_time) * wp.sqrt(k / body_mass[b])
-                most = wp.max(most, wp.clamp(int(wp.ceil(rate / real(FINE))), BOUNCING, MOST))
+                rate = bounce_rate(
+                    skin_stiffness[b], size[b], pressure[b], ambient[b], rest_volume[b], body_mass[b]
+                )  # fmt: skip
+                most = wp.max(most, wp.clamp(int(wp.ceil(real(frame_time) * rate / real(FINE))), BOUNCING, MOST))
         steps_planned[0] = (most + multiple - 1) // multiple * multiple
 
     @n.kernel(__name__)
@@ -95,4 +102,4 @@ def kernels(n: Numbers) -> SimpleNamespace:
         until_plan[0] = steps_planned[0]
         dt[0] = real(frame_time / wp.float64(steps_planned[0]))
 
-    return SimpleNamespace(look_ahead=look_ahead, choose=choose, plan_steps=plan_steps)
+    return SimpleNamespace(bounce_rate=bounce_rate, look_ahead=look_ahead, choose=choose, plan_steps=plan_steps)
