@@ -1,14 +1,14 @@
 """V2. A flat disc, clamped at its rim, under pressure (Hencky 1915).
 
 Small slopes: radial force balance (ρ N_ρ)' = N_θ, vertical balance N_ρ w' = -p ρ/2, Hooke's law for radial and hoop
-strain, and u eliminated between ε_ρ = u' + w'²/2 and ε_θ = u/ρ give ρ (N_ρ + N_θ)' = -E h w'²/2. With ρ = a x,
-N = n (E h)^⅓ (p a)^⅔ and w = W a (p a/E h)^⅓ all numbers drop out:
+strain, and u eliminated between ε_ρ = u' + w'²/2 and ε_θ = u/ρ give ρ (N_ρ + N_θ)' = -E h w'²/2. With ρ = a x, N = n
+(E h)^⅓ (p a)^⅔ and w = W a (p a/E h)^⅓ all numbers drop out:
 
     x n'' + 3 n' = -x/(8 n²),   W' = -x/(2 n)
 
-n'(0) = 0, and the rim does not move: u(1) = 0, so N_θ = ν N_ρ, n'(1) + (1 - ν) n(1) = 0. In y = x² this is
-4 y n_yy + 8 n_y = -1/(8 n²), whose power series about y = 0 follows from n(0); `hencky` finds the n(0) that meets the
-condition at the rim. W(0) = ∫ dy/(4 n).
+n'(0) = 0, and the rim does not move: u(1) = 0, so N_θ = ν N_ρ, n'(1) + (1 - ν) n(1) = 0. In y = x² this is 4 y n_yy +
+8 n_y = -1/(8 n²), whose power series about y = 0 follows from n(0); `hencky` finds the n(0) that meets the condition
+at the rim. W(0) = ∫ dy/(4 n).
 
 The numbers of the issue come out (ν = 0.3: W 0.6534, n 0.4311 and 0.3330; ν = 0.4: 0.6263, 0.4442, 0.3532; ν = 1/3:
 0.64478, 0.43512, 0.33928). The edge's n is that of the radial tension; the hoop tension is ν times that.
@@ -69,7 +69,7 @@ def _start(poisson: float) -> float:
 
 def hencky(poisson: float) -> tuple[float, float, float]:
     """(W, n at the centre, n at the rim)."""
-    x, w, n = hencky_profile(poisson, 2)
+    _, w, n = hencky_profile(poisson, 2)
     return float(w[0]), float(n[0]), float(n[-1])
 
 
@@ -82,7 +82,7 @@ def hencky_profile(poisson: float, points: int = 101) -> tuple[FloatArray, Float
     for place in x**2:  # W(y) = ∫ from y to 1 of dy/(4 n)
         y = 0.5 * (1.0 - place) * nodes + 0.5 * (1.0 + place)
         w.append(0.5 * (1.0 - place) * float(np.dot(weights, 0.25 / np.polynomial.polynomial.polyval(y, series))))
-    return x, np.array(w), np.polynomial.polynomial.polyval(x**2, series)
+    return x, np.array(w), np.asarray(np.polynomial.polynomial.polyval(x**2, series))
 
 
 def blown(poisson: float, rings: int) -> Simulation:
@@ -92,7 +92,9 @@ def blown(poisson: float, rings: int) -> Simulation:
     material = Membrane(young=YOUNG, poisson=poisson, thickness=THICKNESS, wrinkling=False, rigidity=0.0)
     shape = Shape(np.column_stack([flat, np.zeros(len(flat))]), faces, "sheet", {})
     pressure = LOAD * YOUNG * THICKNESS / RADIUS
-    scene.add_cloth(shape, name="disc", material=material, pins=rim, pressure=pressure, drag_coefficient=0.0, drag_tangential=0.0)
+    scene.add_cloth(
+        shape, name="disc", material=material, pins=rim, pressure=pressure, drag_coefficient=0.0, drag_tangential=0.0
+    )
     height = 0.5 * RADIUS * LOAD ** (1.0 / 3.0) * (1.0 - (flat**2).sum(axis=1) / RADIUS**2)  # a paraboloid, too flat
     return at_rest(scene, disc=np.column_stack([flat, height]))
 
@@ -103,7 +105,7 @@ def measured(sim: Simulation) -> tuple[float, float, float]:
     deflection = float(view.positions[0, 2]) / (RADIUS * LOAD ** (1.0 / 3.0))
     x, tension = _tensions(sim)
     inner, outer = x < 0.35, x > 0.65
-    centre = np.polynomial.Polynomial.fit(x[inner] ** 2, tension[inner].mean(axis=1) if False else tension[inner, 0], 1)
+    centre = np.polynomial.Polynomial.fit(x[inner] ** 2, tension[inner, 0], 1)
     edge = np.polynomial.Polynomial.fit(x[outer] ** 2, tension[outer, 0], 2)
     return deflection, float(centre(0.0)), float(edge(1.0))
 
@@ -160,7 +162,8 @@ DISC = Reference(
     "disc",
     "Clamped disc under pressure (Hencky)",
     "w₀ = W a (pa/Eh)^⅓, N = n (Eh)^⅓ (pa)^⅔; W and n by Hencky's series, here solved anew for each ν.",
-    "A flat disc of a membrane (cloth) with a pinned rim and `pressure`, pa/Eh = 1e-5; the search starts from a paraboloid. "
+    "A flat disc of a membrane (cloth) with a pinned rim and `pressure`, pa/Eh = 1e-5; the search starts from a "
+    "paraboloid. "
     "n at the centre and at the rim are fits to the larger principal tension of the faces near them.",
     run,
 )

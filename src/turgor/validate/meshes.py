@@ -1,4 +1,4 @@
-"""Meshes that the references need: discs, squares, pillows of two sheets, tubes with flat ends.
+"""Meshes that the references need: discs, squares, pillows of two sheets, tubes with flat ends, balls.
 
 Sheets lie in the plane z = 0, faces counter-clockwise seen from above.
 """
@@ -11,11 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.shapes.shape import Shape
+from turgor.shapes.surfaces import icosphere
 
-__all__ = ["Sheet", "disc", "mean_edge", "pillow", "square", "tube"]
+__all__ = ["Sheet", "disc", "even_ball", "mean_edge", "pillow", "square", "tube"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
+ROUNDS = 300  # of smoothing, for 162 vertices
+
 Sheet = tuple[FloatArray, IntArray, IntArray]  # (n, 2) m, (m, 3), and the indices of the rim
 
 
@@ -101,6 +104,25 @@ def tube(radius: float, length: float, around: int, along: int) -> tuple[Shape, 
     if shape.volume < 0.0:
         shape = Shape(vertices, shape.faces[:, ::-1], "surface", {})
     return shape, index.astype(np.int32)
+
+
+def even_ball(radius: float, subdivisions: int) -> Shape:
+    """An icosphere whose vertices are moved to the mean of their neighbours, again and again.
+
+    That makes triangles equilateral, of sizes that change slowly from the five-fold vertices on (a conformal map of the
+    icosahedron), where an icosphere has triangles of even size that are not equilateral. A slow wave across the ball
+    needs a number of rounds that grows with the number of vertices.
+    """
+    ball = icosphere(radius, subdivisions)
+    one, other = np.concatenate([ball.edges, ball.edges[:, ::-1]]).T
+    places = ball.vertices / radius
+    count = len(places)
+    neighbours = np.bincount(one, minlength=count)[:, None]
+    for _ in range(ROUNDS * 4 ** max(0, subdivisions - 2)):
+        sums = np.stack([np.bincount(one, places[other, axis], count) for axis in range(3)], axis=1)
+        places = places + 0.9 * (sums / neighbours - places)
+        places /= np.linalg.norm(places, axis=1, keepdims=True)
+    return Shape(radius * places, ball.faces, "surface", {})
 
 
 def mean_edge(shape: Shape) -> float:

@@ -92,7 +92,9 @@ def _section(reference: Reference, outcome: Outcome, seconds: float) -> str:
     parts += [_refinement(entry) for entry in outcome.refinements]
     parts += [Text(note).html() for note in outcome.notes]
     command = f'<p class="command"><code>turgor validate --only {html.escape(reference.key)}</code></p>'
-    note = f'<p class="note">Took {seconds:.1f} s; derivation in src/turgor/validate/{html.escape(reference.key)}.py.</p>'
+    note = (
+        f'<p class="note">Took {seconds:.1f} s; derivation in src/turgor/validate/{html.escape(reference.key)}.py.</p>'
+    )
     return f'<section id="{html.escape(reference.key)}">{"".join(parts)}{command}{note}</section>'
 
 

@@ -1,14 +1,14 @@
 """V7. A ball pressed by a plate: force = gauge pressure × area of the patch.
 
-Where the skin lies flat on a plate it has no curvature, so its tension takes no part of the pressure: the plate carries the
-gauge pressure p at every point of the patch. Without bending stiffness the skin leaves the plate along the tangent, so the
-tension pulls along the plate at the rim of the patch and adds nothing across it. Hence F = p A, whatever the skin is made of.
-(With bending stiffness there would be a line load along the rim.)
+Where the skin lies flat on a plate it has no curvature, so its tension takes no part of the pressure: the plate
+carries the gauge pressure p at every point of the patch. Without bending stiffness the skin leaves the plate along
+the tangent, so the tension pulls along the plate at the rim of the patch and adds nothing across it. Hence F = p A,
+whatever the skin is made of. (With bending stiffness there would be a line load along the rim.)
 
-**The patch of a mesh.** Vertices touch or do not, so that a count of areas is uncertain by half an edge around the rim. Next to
-the patch the gap grows as g = κ (s²/2 + c s³ ...) with the distance s from its rim, so s is a smooth function of √g that is
-zero at the rim: a quadratic in √g, fitted to the distance of the first free vertices from the axis, gives the radius of the
-patch at g = 0. The patch of a ball is a circle.
+**The patch of a mesh.** Vertices touch or do not, so that a count of areas is uncertain by half an edge around the
+rim. Next to the patch the gap grows as g = κ (s²/2 + c s³ ...) with the distance s from its rim, so s is a smooth
+function of √g that is zero at the rim: a quadratic in √g, fitted to the distance of the first free vertices from the
+axis, gives the radius of the patch at g = 0. The patch of a ball is a circle.
 
 **Known weight.** The plates are walls; the engine sums the momentum that contact gives them, which is F.
 """
@@ -100,7 +100,8 @@ def run(quick: bool) -> Outcome:
     sims = [pressed(level, squeeze) for squeeze in squeezes]
     pairs = [compared(sim, squeeze) for sim, squeeze in zip(sims, squeezes, strict=True)]
     checks = [
-        Check(f"gauge × patch area, N, of a plate that carries {force:.1f} N", force, area, 0.02) for force, area in pairs
+        Check(f"gauge × patch area, N, of a plate that carries {force:.1f} N", force, area, 0.02)
+        for force, area in pairs
     ]
     levels = (3,) if quick else (3, 5)
     middle = squeezes.index(0.12)
@@ -131,8 +132,10 @@ def run(quick: bool) -> Outcome:
         ],
         [refinement],
         [
-            "The plates are walls at given distances, and the force is the momentum that the plate takes per time; a rigid "
-            "plate of that weight would rest there. The patch is known to a part of an edge only, so the errors scatter "
+            "The plates are walls at given distances, and the force is the momentum that the plate takes per time; "
+            "a rigid "
+            "plate of that weight would rest there. The patch is known to a part of an edge only, so the errors "
+            "scatter "
             "with the mesh by 1 to 2 % and show no clean order."
         ],
     )  # fmt: skip
@@ -143,6 +146,7 @@ PLATE = Reference(
     "plate",
     "Ball under a plate",
     "Without bending stiffness F = gauge pressure × area of the patch, whatever the skin.",
-    "A ball (Eh = 20 kN/m, 2 kPa, held) between two plates without friction; the patch is found from the gap beside it.",
+    "A ball (Eh = 20 kN/m, 2 kPa, held) between two plates without friction; the patch is found from the gap "
+    "beside it.",
     run,
 )

@@ -1,22 +1,22 @@
 """V8. Two artificial muscles: the pouch motor and the McKibben muscle.
 
-**Pouch motor** (Niiyama et al. 2015). Two strips of length L₀ and width D, sealed at their ends, that do not stretch. Under
-pressure each becomes an arc of half angle θ and radius ϱ = L₀/(2θ), with the chord 2 ϱ sin θ: the contraction is
-ε = 1 - sin θ/θ. An arc carries the tension p ϱ D, and both pull at the seal at the angle θ to the chord:
-F = 2 p ϱ D cos θ = L₀ D p cos θ/θ. The same follows from virtual work: F = -p dV/dl with V = D L₀² (θ - sin θ cos θ)/(2 θ²).
+**Pouch motor** (Niiyama et al. 2015). Two strips of length L₀ and width D, sealed at their ends, that do not stretch.
+Under pressure each becomes an arc of half angle θ and radius ϱ = L₀/(2θ), with the chord 2 ϱ sin θ: the contraction
+is ε = 1 - sin θ/θ. An arc carries the tension p ϱ D, and both pull at the seal at the angle θ to the chord: F = 2 p ϱ
+D cos θ = L₀ D p cos θ/θ. The same follows from virtual work: F = -p dV/dl with V = D L₀² (θ - sin θ cos θ)/(2 θ²).
 Both formulas hold as written.
 
-In the engine: a plane outline (2D, pressure per unit of depth) whose two ends are pinned at the distance L₀ sin θ/θ. F is the
-force that the pins hold.
+In the engine: a plane outline (2D, pressure per unit of depth) whose two ends are pinned at the distance L₀ sin θ/θ.
+F is the force that the pins hold.
 
-**McKibben muscle.** A tube in a braid of fibres of length b that do not stretch, with n turns each, at the angle α to the axis:
-length L = b cos α, radius R = b sin α/(2π n), V = π R² L ~ sin² α cos α. The muscle pulls with
-F = -p dV/dL = p b²/(4π n²) (3 cos² α - 1), which is zero at cos² α = 1/3, α = 54.7356°.
+**McKibben muscle.** A tube in a braid of fibres of length b that do not stretch, with n turns each, at the angle α to
+the axis: length L = b cos α, radius R = b sin α/(2π n), V = π R² L ~ sin² α cos α. The muscle pulls with F = -p dV/dL
+= p b²/(4π n²) (3 cos² α - 1), which is zero at cos² α = 1/3, α = 54.7356°.
 
-A membrane of one material has no fibres, and springs lie on all edges of a mesh, of which triangles have three directions:
-a net of two directions that can shear cannot be described. So the braid is kept in the geometry: the closed tube is put into
-the shapes that the braid allows, and F is the virtual work of the engine's own pressure forces, Σ f·∂x/∂L. This tests the
-forces of the gas on sides and caps, and not a braid of springs.
+A membrane of one material has no fibres, and springs lie on all edges of a mesh, of which triangles have three
+directions: a net of two directions that can shear cannot be described. So the braid is kept in the geometry: the
+closed tube is put into the shapes that the braid allows, and F is the virtual work of the engine's own pressure
+forces, Σ f·∂x/∂L. This tests the forces of the gas on sides and caps, and not a braid of springs.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def pouch_force(angle: float) -> float:
     return math.cos(angle) / angle
 
 
-def braid_force(angle: float | FloatArray) -> float | FloatArray:
+def braid_force(angle: npt.ArrayLike) -> FloatArray:
     """F/(p b²/(4π n²)) at the braid angle (rad)."""
-    return 3.0 * np.cos(angle) ** 2 - 1.0
+    return np.asarray(3.0 * np.cos(np.asarray(angle, np.float64)) ** 2 - 1.0)
 
 
 def pouch(angle: float, segments: int) -> Simulation:
@@ -70,9 +70,11 @@ def pouch(angle: float, segments: int) -> Simulation:
     lower, upper = np.column_stack([LENGTH * share, -bulge]), np.column_stack([LENGTH * share, bulge])[-2:0:-1]
     points = np.concatenate([lower, upper])
     count = len(points)
-    faces = np.stack([np.arange(count), (np.arange(count) + 1) % count], axis=1)
+    faces = np.stack([np.arange(count), (np.arange(count) + 1) % count], axis=1).astype(np.int32)
     shape = Shape(points, faces, "outline", {})
-    material = Membrane(young=PRESSURE * LENGTH / (LOAD * 1e-3), poisson=0.0, thickness=1e-3, wrinkling=False, rigidity=0.0)
+    material = Membrane(
+        young=PRESSURE * LENGTH / (LOAD * 1e-3), poisson=0.0, thickness=1e-3, wrinkling=False, rigidity=0.0
+    )
     scene = still_scene(2)
     gas = Gas(gauge=PRESSURE, ambient=0.0, held=True)
     scene.add_soft_body(
@@ -159,8 +161,10 @@ def run(quick: bool) -> Outcome:
         ],
         [refinement],
         [
-            "The braid itself is not simulated: a membrane has no fibres, and a triangle mesh of springs cannot shear like a "
-            "net. The tube is put into the shapes that a braid allows, and the engine's pressure forces do the virtual work."
+            "The braid itself is not simulated: a membrane has no fibres, and a triangle mesh of springs cannot "
+            "shear like a "
+            "net. The tube is put into the shapes that a braid allows, and the engine's pressure forces do the "
+            "virtual work."
         ],
     )  # fmt: skip
 
@@ -175,6 +179,7 @@ POUCH = Reference(
     "pouch",
     "Pouch motor and McKibben muscle",
     "Pouch: ε = 1 − sin θ/θ, F = L₀Dp cos θ/θ. McKibben: F = p b²/(4πn²) (3 cos² α − 1), zero at α = 54.7356°.",
-    "Pouch: a plane outline with pinned ends, pL₀/Eh = 3e-5, pressure held; F is what the pins hold. McKibben: see below.",
+    "Pouch: a plane outline with pinned ends, pL₀/Eh = 3e-5, pressure held; F is what the pins hold. McKibben: see "
+    "below.",
     run,
 )

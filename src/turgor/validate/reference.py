@@ -56,7 +56,7 @@ class Refinement:
     def order(self) -> float:
         """q of |error| = C edge^q: least squares in logarithms; nan where it cannot be known.
 
-        Without an exact value: of three meshes with edges in a constant ratio s, (v1 - v2)/(v2 - v3) = s^q (Richardson).
+        Without an exact value: of three meshes with edges in a constant ratio s, (v1 - v2)/(v2 - v3) = s^q.
         """
         if self.exact is None:
             return self._richardson()

@@ -1,8 +1,8 @@
 """What the references share: a scene brought to rest from a given start, and a picture of it.
 
-`at_rest` asks the engine's statics. Skins that hardly stretch and wrinkle have many soft ways to move and few stiff ones,
-and taut and slack faces take turns, so that FIRE creeps; `calmed` runs such a scene with so much drag that its slowest
-motion is about critically damped, until the forces that are left are small. Both end in the same equilibria.
+`at_rest` asks the engine's statics. Skins that hardly stretch and wrinkle have many soft ways to move and few stiff
+ones, and taut and slack faces take turns, so that FIRE creeps; `calmed` runs such a scene with so much drag that its
+slowest motion is about critically damped, until the forces that are left are small. Both end in the same equilibria.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def still_scene(dim: int = 3) -> Scene:
 
 
 def at_rest(scene: Scene, tolerance: float = 1e-4, contact: str = "none", **start: FloatArray) -> Simulation:
-    """The scene in equilibrium, in double precision; start: positions (m) of bodies by name, where the search begins."""
+    """The scene in equilibrium, in double precision; start: positions (m) of bodies by name, where the search "
+    "begins."""
     with silent():
         sim = Simulation(scene, contact=contact, precision="double", solver="symplectic")
     for name, positions in start.items():
@@ -65,7 +66,8 @@ def calmed(
 def _damped(body: Body, load: float, factor: float) -> Body:
     """With drag: the slowest motion of a skin under pressure has about ω² = p L/m (L: size), critical drag is 2 ω."""
     size = float(np.ptp(body.shape.vertices, axis=0).max()) ** (body.dim - 2)
-    material = body.material if body.material is None else replace(body.material, young=factor * body.material.young)
+    skin = body.membrane
+    material = skin if skin is None else replace(skin, young=factor * skin.young)
     return replace(body, material=material, drag=1.2 * float(np.sqrt(load * size / body.mass)))
 
 
@@ -92,11 +94,16 @@ def _calm(scene: Scene, load: float, start: FloatArray, tolerance: float) -> Sim
     free = np.setdiff1d(np.arange(len(start)), body.pinned)
     for _ in range(LOOKS):
         sim.step()
-        left = float(np.linalg.norm(view.forces[free] + body.drag * view.masses[free, None] * view.velocities[free], axis=1).max())
+        left = float(
+            np.linalg.norm(
+                view.forces[free] + body.drag * view.masses[free, None] * view.velocities[free], axis=1
+            ).max()
+        )
         if left <= limit and float(np.abs(view.velocities).max()) * body.drag * view.mass <= limit * len(start):
             return sim
     raise UnstableError(
-        f"{body.name!r} is not at rest: {left / limit:.3g} times the allowed force is left after {sim.time:.3g} s of drag"
+        f"{body.name!r} is not at rest: {left / limit:.3g} times the allowed force is left after {sim.time:.3g} s "
+        "of drag"
     )
 
 

@@ -1,13 +1,19 @@
 """V5. The teabag: the largest volume of two unit squares of a sheet that does not stretch, joined at their rims.
 
-The shape is not known. What is known (Kepert; quoted as the teabag or paper bag problem) is a construction with a volume of
-0.2055 and an upper bound of 0.217 (Robin's formula gives 0.2017 and, for long bags, 1/π - 0.142 · 0.9 = 0.19: estimates,
-not bounds). A sheet that wrinkles freely can reach every map that shortens all curves, and pressure that is held looks
-for the largest volume among them: the tension field's equilibrium is a candidate for the optimum, and its volume must lie
-between the two numbers.
+The shape is not known. What is known (Kepert; quoted as the teabag or paper bag problem) is a construction with a
+volume of 0.2055 and an upper bound of 0.217 (Robin's formula gives 0.2017 and, for long bags, 1/π - 0.142 · 0.9 =
+0.19: estimates, not bounds). A sheet that wrinkles freely can reach every map that shortens all curves, and pressure
+that is held looks for the largest volume among them: the tension field's equilibrium is a candidate for the optimum,
+and its volume must lie between the two numbers.
 
-A sheet that stretches a little has more volume and a mesh of flat faces less: the first is V(1 + c p a/E h), and is taken
-away by two loads (linear in the load); the second falls with the mesh, and is shown.
+A sheet that stretches a little has more volume and a mesh of flat faces less: the first is linear in the load and is
+taken away by runs with several loads; the second falls with the square of the edge and is taken away by two meshes.
+
+**Outcome.** The engine's volume tends to 0.2026: below the 0.2055, and above Robin's 0.2017. It does not depend on
+the start (flat, high, with waves of several lengths along the seam: the same eight digits), and meshes with other
+diagonals tend to the same value. By compactness of maps that shorten, finer meshes must reach every such shape; so
+either there is a better shape that is not connected with this one uphill, or the construction, which "appears to
+give" its volume and was not published, gives less. The miss is shown.
 """
 
 from __future__ import annotations
@@ -40,23 +46,25 @@ def bag(cells: int, load: float) -> Simulation:
 def run(quick: bool) -> Outcome:
     """Volume on finer meshes, and over the load."""
     sizes = (5, 10) if quick else (6, 12, 24)
-    load = 1e-3
+    load = 4e-3 if quick else 2e-3
     sims = [bag(cells, load) for cells in sizes]
     volumes = [float(sim["bag"].volume) for sim in sims]
-    loads = [4e-3, 2e-3]
+    loads = [8e-3, 16e-3] if quick else [4e-3, 8e-3]
     coarse = sizes[-2]
     stretched = [float(bag(coarse, one)["bag"].volume) for one in loads]
-    slope = float(np.polyfit([*loads, load], [*stretched, volumes[-2]], 1)[0])
-    best = volumes[-1] - slope * load
+    slope = float(np.polyfit([load, *loads], [volumes[-2], *stretched], 2)[1])
     shapes = [sim.scene.soft_bodies[0].shape for sim in sims]
     vertices, edges = [len(shape.vertices) for shape in shapes], [mean_edge(shape) for shape in shapes]
+    mesh = (volumes[-1] - volumes[-2]) / (edges[-2] ** 2 / edges[-1] ** 2 - 1.0)  # what is missing on the finest
+    best = volumes[-1] + mesh - slope * load
     curves = [
         Curve("turgor", edges, volumes, marks=True),
+        Curve("no edge, no stretch", [0.0], [best], line=False),
         Curve("construction, 0.2055", [0.0, edges[0]], [LOWER, LOWER], dashed=True),
         Curve("upper bound, 0.217", [0.0, edges[0]], [UPPER, UPPER], dashed=True),
     ]
     return Outcome(
-        [Check("V, m³ (no stretch)", (LOWER, UPPER), best)],
+        [Check("V, m³ (no stretch, no edge)", (LOWER, UPPER), best)],
         [
             Row([
                 Svg(chart(curves, "edge of the mesh, m", "V, m³"), f"Volume at pa/Eh = {load:g}."),
@@ -65,8 +73,13 @@ def run(quick: bool) -> Outcome:
         ],
         [Refinement("V, m³", vertices, edges, volumes)],
         [
-            f"At pa/Eh = {load:g} the volume is {volumes[-1]:.5f} m³ on the finest mesh; the part that the sheet has won by "
-            f"stretching, {slope * load:.5f} m³, is measured with {coarse} × {coarse} cells and taken away."
+            f"At pa/Eh = {load:g} the volume is {volumes[-1]:.5f} m³ on the finest mesh. The mesh takes {mesh:.5f} "
+            "m³ (as its edge "
+            f"squared), stretch has won {slope * load:.5f} m³ (measured with {coarse} × {coarse} cells).",
+            "A miss if it is below 0.2055: that number is of a construction that appears to give it, and is not "
+            "published. The "
+            "engine's volume does not depend on the start nor on the diagonals of the mesh, and is above Robin's "
+            "0.2017.",
         ],
     )  # fmt: skip
 
@@ -75,7 +88,8 @@ TEABAG = Reference(
     "V5",
     "teabag",
     "Teabag of a unit square",
-    "The largest volume of two unit squares joined at their rims: at least 0.2055 (a construction), at most 0.217 (Kepert).",
+    "The largest volume of two unit squares joined at their rims: at least 0.2055 (a construction), at most 0.217 "
+    "(Kepert).",
     "Two flat squares, wrinkling, nearly inextensible, pressure held; extrapolated to no stretch.",
     run,
 )
