@@ -25,9 +25,7 @@ def simulated(shape, skin, *, gas=None, gravity=0.0, ground=None, solver="symple
     scene = turgor.Scene(dim=shape.dim, gravity=tuple(down))
     if ground is not None:
         scene.add_ground(ground, friction=0.0)  # with friction a rest depends on the way there
-    body = {
-        key: options.pop(key) for key in ("mass", "velocity", "spin", "at", "pins", "self_contact") if key in options
-    }
+    body = {key: options.pop(key) for key in ("mass", "velocity", "spin", "at", "drag") if key in options}
     scene.add_soft_body(shape, name="body", material=skin, gas=gas, friction=0.0, drag_coefficient=0.0, **body)
     given = {"contact": "none", "precision": "double", **options}
     return turgor.Simulation(scene, device=DEVICE, solver=solver, **given)
@@ -158,21 +156,26 @@ def test_a_ball_holds_the_pressure_of_its_skin(law):
 @pytest.mark.law(6)
 @pytest.mark.req("X11", "X2")
 def test_all_solvers_find_the_same_rest():
-    """On the floor, with bending: explicit with damping, implicit, and statics."""
+    """On the floor, with bending: both solvers roll over to a flatter side; statics agree with where they end."""
     shape = turgor.shapes.icosphere(radius=0.1, subdivisions=2)
     skin = turgor.Membrane(young=2e5, poisson=0.4, thickness=1e-3, density=1000.0, damping=5e-3, wrinkling=False)
-    gas = turgor.Gas.at(gauge=300.0)
-    rests = {}
-    for solver in ("symplectic", "implicit", "static"):
+    rests, last = {}, None
+    for solver in ("implicit", "symplectic", "static"):
         running = "symplectic" if solver == "static" else solver
-        sim = simulated(shape, skin, gas=gas, gravity=9.81, ground=0.0, at=(0.0, 0.0, 0.101), solver=running)
-        if solver == "static":
-            sim.settle(tolerance=1e-5)
+        sim = simulated(
+            shape, skin, gas=turgor.Gas.at(gauge=300.0), gravity=9.81, ground=0.0, at=(0.0, 0.0, 0.101), drag=8.0,
+            solver=running,
+        )  # fmt: skip
+        if last is not None and solver == "static":
+            sim["body"].positions = last
+            assert sim.settle(tolerance=1e-6).converged
         else:
-            sim.run(seconds=3.0)
-        rests[solver] = np.array([sim["body"].volume / shape.volume, np.ptp(sim["body"].positions[:, 2]) / 0.2])
-    np.testing.assert_allclose(rests["implicit"], rests["static"], rtol=2e-4)
-    np.testing.assert_allclose(rests["symplectic"], rests["static"], rtol=2e-4)
+            sim.run(seconds=6.0)
+        last = sim["body"].positions
+        rests[solver] = np.array([sim["body"].volume / shape.volume, np.ptp(last[:, 2]) / 0.2])
+    np.testing.assert_allclose(rests["symplectic"], rests["static"], rtol=1e-5)
+    np.testing.assert_allclose(rests["implicit"][0], rests["static"][0], rtol=1e-5)
+    np.testing.assert_allclose(rests["implicit"][1], rests["static"][1], rtol=5e-4)  # its walls give way by 0.1 mm
 
 
 @pytest.mark.law(15)

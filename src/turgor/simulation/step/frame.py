@@ -127,7 +127,7 @@ class Step:
         self.forces.viscosity = self.slow_damping.quick_viscosity
 
     def act_at_once(self) -> None:
-        """All forces in each substep as they are, whatever steps they ask for: for those who look at single substeps."""
+        """All forces in each substep, whatever steps they ask for: for those who look at single substeps."""
         self.slow_damping, self.forces.viscosity, self.pulse = None, self.model.viscosity, 1
 
     def _split(self, contact: str, readings: bool, options: dict[str, bool]) -> SplitEnd | None:
