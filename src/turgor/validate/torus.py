@@ -65,8 +65,8 @@ def bands(sim: Simulation, stacks: int) -> tuple[FloatArray, FloatArray]:
     band = np.floor(angle / width + 0.5 * (stacks % 2)).astype(int) % stacks
     count = np.bincount(band, minlength=stacks)
     tension = np.asarray(sim["torus"].tension) / (PRESSURE * TUBE)
-    mean = np.stack([np.bincount(band, tension[:, k], stacks) / count for k in (0, 1)], axis=1)
-    return (np.arange(stacks) + 0.5) * width, mean
+    mean: FloatArray = np.stack([np.bincount(band, tension[:, k], stacks) / count for k in (0, 1)], axis=1)
+    return np.asarray((np.arange(stacks) + 0.5) * width, np.float64), mean
 
 
 def run(quick: bool) -> Outcome:
