@@ -24,7 +24,7 @@ from turgor.scene import Gas, Membrane
 from turgor.simulation.simulation import Simulation
 from turgor.validate.meshes import mean_edge, pillow, square
 from turgor.validate.reference import Check, Outcome, Reference, Refinement
-from turgor.validate.rest import calmed, photo, still_scene
+from turgor.validate.rest import about_axis, calmed, photo, still_scene
 
 __all__ = ["AIRBAG", "cushion"]
 
@@ -66,20 +66,21 @@ def run(quick: bool) -> Outcome:
     sims = [cushion(SIDE, cells, FABRIC, PRESSURE) for cells in sizes]
     found = [centre(sim) for sim in sims]
     checks = []
-    for cells, (height, stress) in zip(sizes[-2:], found[-2:], strict=True):
+    for cells, (high, stress) in zip(sizes[-2:], found[-2:], strict=True):
         checks += [
-            Check(f"centre height, m ({cells} × {cells} cells)", HEIGHT, height, 0.01),
+            Check(f"centre height, m ({cells} × {cells} cells)", HEIGHT, high, 0.01),
             Check(f"first principal stress at the centre, MPa ({cells} × {cells})", STRESS / 1e6, stress / 1e6, 0.05),
         ]
     shapes = [sim.scene.soft_bodies[0].shape for sim in sims]
     vertices, edges = [len(shape.vertices) for shape in shapes], [mean_edge(shape) for shape in shapes]
     refinements = [
-        Refinement("Centre height, m", vertices, edges, [height for height, _ in found]),
+        Refinement("Centre height, m", vertices, edges, [high for high, _ in found]),
         Refinement("First principal stress, MPa", vertices, edges, [stress / 1e6 for _, stress in found]),
     ]
-    points = sims[-1]["bag"].positions
     flat = shapes[-1].vertices
-    upper = points[:, 2] > points[:, 2].mean() - 1e-9
+    top, bottom = np.flatnonzero(np.hypot(flat[:, 0], flat[:, 1]) < 1e-9)
+    distance, height = about_axis(sims[-1]["bag"].positions, int(top), int(bottom))
+    upper = flat[:, 2] >= 0.0
     curves = []
     for name, chosen in (
         ("along the middle", np.abs(flat[:, 1]) < 1e-9),
@@ -87,8 +88,7 @@ def run(quick: bool) -> Outcome:
     ):
         line = np.flatnonzero(chosen & upper & (flat[:, 0] >= -1e-9))
         line = line[np.argsort(flat[line, 0])]
-        place = np.hypot(*(points[line, :2] - points[line[0], :2]).T)
-        curves.append(Curve(name, place, points[line, 2] - points[:, 2].mean(), marks=True))
+        curves.append(Curve(name, distance[line], height[line], marks=True))
     curves.append(Curve("reference, centre", [0.0], [HEIGHT], line=False))
     slack = float((np.asarray(sims[-1]["bag"].wrinkled) > 0).mean())
     return Outcome(

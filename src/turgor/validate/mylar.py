@@ -31,7 +31,7 @@ from turgor.scene import Gas, Membrane
 from turgor.simulation.simulation import Simulation
 from turgor.validate.meshes import disc, mean_edge, pillow
 from turgor.validate.reference import Check, Outcome, Reference, Refinement
-from turgor.validate.rest import calmed, photo, still_scene
+from turgor.validate.rest import about_axis, calmed, photo, still_scene
 
 __all__ = ["MYLAR", "mylar_numbers", "mylar_profile"]
 
@@ -89,13 +89,24 @@ def measured(sim: Simulation) -> tuple[float, float, float]:
     points = sim["balloon"].positions
     shape = sim.scene.soft_bodies[0].shape
     rim = np.flatnonzero(np.abs(shape.vertices[:, 2]) < 1e-12)
-    flat = points[rim, :2] - points[rim, :2].mean(axis=0)
+    way = points[0] - points[_pole(sim)]
+    axis = way / np.linalg.norm(way)
+    arms = points[rim] - points[rim].mean(axis=0)
+    across = np.cross(axis, [1.0, 0.0, 0.0])
+    across /= np.linalg.norm(across)
+    flat = arms @ np.stack([np.cross(across, axis), across], axis=1)
     angle = np.arctan2(flat[:, 1], flat[:, 0])
     after = np.roll(np.hypot(*flat.T), -1)
     turned = (np.roll(angle, -1) - angle + math.pi) % (2.0 * math.pi) - math.pi
     radius = float(np.dot(0.5 * (np.hypot(*flat.T) + after), turned) / turned.sum())
-    upper, lower = points[0], points[len(shape.vertices) // 2 + len(rim) // 2]
-    return radius / RADIUS, float(upper[2] - lower[2]) / (2.0 * radius), float(sim["balloon"].volume) / RADIUS**3
+    thickness = float(np.linalg.norm(points[0] - points[_pole(sim)]))
+    return radius / RADIUS, thickness / (2.0 * radius), float(sim["balloon"].volume) / RADIUS**3
+
+
+def _pole(sim: Simulation) -> int:
+    """The vertex at the middle of the lower disc; that of the upper one is 0."""
+    flat = sim.scene.soft_bodies[0].shape.vertices[:, :2]
+    return int(np.flatnonzero(np.hypot(flat[:, 0], flat[:, 1]) < 1e-12)[1])
 
 
 def run(quick: bool) -> Outcome:
@@ -107,10 +118,8 @@ def run(quick: bool) -> Outcome:
     names = ("r/a", "thickness/2r", "V/a³")
     checks = [Check(name, *pair, 0.01) for name, pair in zip(names, zip(expected, found[-1], strict=True), strict=True)]
     x, z = mylar_profile()
-    points = sims[-1]["balloon"].positions
-    middle = points.mean(axis=0)
-    place, height = np.hypot(*(points[:, :2] - middle[:2]).T), points[:, 2] - middle[2]
-    upper = np.flatnonzero(height > 0.0)[:: max(1, len(points) // 300)]
+    place, height = about_axis(sims[-1]["balloon"].positions, 0, _pole(sims[-1]))
+    upper = np.flatnonzero(height > 0.0)[:: max(1, len(height) // 300)]
     curves = [Curve("formula", x, z), Curve("turgor, all around", place[upper], height[upper], line=False)]
     meshes = [sim.scene.soft_bodies[0].shape for sim in sims]
     vertices, edges = [len(mesh.vertices) for mesh in meshes], [mean_edge(mesh) / RADIUS for mesh in meshes]

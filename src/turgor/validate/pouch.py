@@ -118,7 +118,7 @@ def neutral_angle(around: int) -> float:
 
 def run(quick: bool) -> Outcome:
     """Five angles of the pouch, and the neutral angle of the braid."""
-    sizes = (8, 16, 32) if quick else (10, 20, 40)
+    sizes = (8, 16, 24) if quick else (10, 20, 40)
     around = 24
     sims = [pouch(math.radians(angle), sizes[-1]) for angle in ANGLES]
     found = [pull(sim) for sim in sims]

@@ -22,7 +22,7 @@ from turgor.scene.data import Body, Cloth
 from turgor.simulation.simulation import Simulation
 from turgor.simulation.warn import silent
 
-__all__ = ["at_rest", "calmed", "photo", "still_scene"]
+__all__ = ["about_axis", "at_rest", "calmed", "photo", "still_scene"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -105,6 +105,14 @@ def _calm(scene: Scene, load: float, start: FloatArray, tolerance: float) -> Sim
         f"{body.name!r} is not at rest: {left / limit:.3g} times the allowed force is left after {sim.time:.3g} s "
         "of drag"
     )
+
+
+def about_axis(points: FloatArray, top: int, bottom: int) -> tuple[FloatArray, FloatArray]:
+    """(n,) m: distance from the line through two of the points, and height over its middle; bags are free to turn."""
+    middle, way = 0.5 * (points[top] + points[bottom]), points[top] - points[bottom]
+    axis = way / np.linalg.norm(way)
+    height = (points - middle) @ axis
+    return np.linalg.norm(points - middle - height[:, None] * axis, axis=1), height
 
 
 def photo(sim: Simulation, caption: str, size: tuple[int, int] = (440, 330), **look: Any) -> Picture:
