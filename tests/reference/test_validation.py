@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from turgor.validate.balloon import balloon_pressure, extrema, peak
+from turgor.validate.balloon import NEO, balloon_pressure, extrema, inflated, peak
 from turgor.validate.beam import beam_curve, beam_moment, collapse
 from turgor.validate.catalogue import REFERENCES
 from turgor.validate.disc import hencky, hencky_profile
@@ -199,11 +200,12 @@ def test_an_even_ball_has_equilateral_triangles() -> None:
 
 
 def test_the_patch_of_a_known_shape() -> None:
-    """A ball cut by a plane and rounded off as a parabola beside the cut."""
+    """Flat within 0.2 m, and beside it curved, the more the farther."""
     rng = np.random.default_rng(3)
     place = rng.uniform(-0.5, 0.5, (6000, 2))
     distance = np.hypot(*place.T)
-    gap = np.where(distance > 0.2, 0.5 * 3.0 * (distance - 0.2) ** 2, 0.0)
+    beside = np.maximum(distance - 0.2, 0.0)
+    gap = 1.5 * beside**2 * (1.0 + 8.0 * beside)
     points = np.column_stack([place, 1.0 - gap])
     assert patch_radius(points, 1.0, 0.03) == pytest.approx(0.2, rel=0.002)
 
@@ -211,6 +213,7 @@ def test_the_patch_of_a_known_shape() -> None:
 def test_checks_can_miss() -> None:
     assert Check("", 2.0, 2.019, 0.01).within
     assert not Check("", 2.0, 2.021, 0.01).within
+    assert not Check("", 2.0, 1.979, 0.01).within
     assert not Check("", 2.0, math.nan, 0.01).within
     assert Check("", -2.0, -2.1, 0.01).error == pytest.approx(-0.05)
     assert Check("", (1.0, 2.0), 1.5).within
@@ -277,6 +280,15 @@ def test_the_teabag_is_between_robins_formula_and_the_upper_bound(outcomes: dict
     assert 0.2017 < check.measured < 0.217
     assert check.reference == (0.2055, 0.217)
     assert outcome.within == (check.measured >= 0.2055)
+
+
+def test_a_skin_that_is_two_percent_off_is_found_out() -> None:
+    """The error that the balloon's check would show: twice its tolerance."""
+    wrong = replace(NEO, young=1.02 * NEO.young)
+    _, points = inflated(wrong, [1.4, 2.5], 3)
+    error = points[:, 1] / balloon_pressure(points[:, 0], 0.5, 0.0) - 1.0
+    assert error == pytest.approx([0.024, 0.024], abs=0.001)  # 2 %, and 0.4 % of the mesh
+    assert not Check("p/p(λ)", 1.0, 1.0 + float(error[0]), 0.01).within
 
 
 def test_a_bounce_loses_more_with_more_damping() -> None:
