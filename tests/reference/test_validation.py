@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from turgor.validate.beam import beam_curve, beam_moment, collapse
 from turgor.validate.catalogue import REFERENCES
 from turgor.validate.disc import hencky, hencky_profile
 from turgor.validate.lattice import bounce, breathing_frequency, lattice_pressure, swelling
-from turgor.validate.meshes import disc, even_ball, mean_edge, pillow, square, tube
+from turgor.validate.meshes import disc, even_ball, even_disc, mean_edge, pillow, square, tube
 from turgor.validate.mylar import mylar_numbers, mylar_profile
 from turgor.validate.plate import patch_radius
 from turgor.validate.pouch import NEUTRAL, braid_force, braid_pull, pouch_contraction, pouch_force
@@ -184,8 +185,15 @@ def test_meshes() -> None:
     assert np.ptp(pipe.vertices[rings[7]][:, 0]) == 0.0
 
 
-def test_an_even_ball_has_equilateral_triangles() -> None:
-    """Twice as equilateral in the mean as an icosphere, on the same sphere."""
+class Sheetlike(NamedTuple):
+    """What has vertices and faces."""
+
+    vertices: np.ndarray
+    faces: np.ndarray
+
+
+def test_even_meshes_have_equilateral_triangles() -> None:
+    """At least twice as equilateral in the mean as an icosphere and a disc of rings, on the same sphere and rim."""
     from turgor.shapes import icosphere
 
     def unevenness(shape: object) -> float:
@@ -193,21 +201,24 @@ def test_an_even_ball_has_equilateral_triangles() -> None:
         sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
         return float(np.mean(sides.std(axis=1) / sides.mean(axis=1)))
 
-    ball = even_ball(0.5, 3)
+    ball, (flat, faces, rim) = even_ball(0.5, 3), even_disc(2.0, 8)
+    plain = disc(2.0, 8)
+    assert unevenness(Sheetlike(flat, faces)) < 0.3 * unevenness(Sheetlike(*plain[:2]))
+    assert np.hypot(*flat[rim].T) == pytest.approx(np.full(len(rim), 2.0))
     assert np.linalg.norm(ball.vertices, axis=1) == pytest.approx(np.full(642, 0.5))
     assert unevenness(ball) < 0.5 * unevenness(icosphere(0.5, 3))
     assert mean_edge(ball) == pytest.approx(mean_edge(icosphere(0.5, 3)), rel=0.05)
 
 
 def test_the_patch_of_a_known_shape() -> None:
-    """Flat within 0.2 m, and beside it curved, the more the farther."""
-    rng = np.random.default_rng(3)
-    place = rng.uniform(-0.5, 0.5, (6000, 2))
-    distance = np.hypot(*place.T)
-    beside = np.maximum(distance - 0.2, 0.0)
-    gap = 1.5 * beside**2 * (1.0 + 8.0 * beside)
-    points = np.column_stack([place, 1.0 - gap])
-    assert patch_radius(points, 1.0, 0.03) == pytest.approx(0.2, rel=0.002)
+    """Flat within 0.2 m, and beside it curved, the more the farther; on a grid whose points lie anywhere to the rim."""
+    line = np.arange(-0.5, 0.5, 0.02) + 0.0031
+    place = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
+    index = np.arange(len(place)).reshape(len(line), -1)
+    edges = np.stack([index[:, :-1].ravel(), index[:, 1:].ravel()], axis=1).astype(np.int32)
+    beside = np.maximum(np.hypot(*place.T) - 0.2, 0.0)
+    points = np.column_stack([place, 1.0 - 1.5 * beside**2 * (1.0 + 5.0 * beside)])
+    assert patch_radius(points, edges, 1.0) == pytest.approx(0.2, rel=0.002)
 
 
 def test_checks_can_miss() -> None:

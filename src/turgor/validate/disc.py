@@ -19,6 +19,7 @@ Green's. The difference is of the order of the squared slope at the rim, 2.2 (p 
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -26,10 +27,10 @@ import numpy.typing as npt
 
 from turgor.papers.drawing.plot import Curve, chart
 from turgor.papers.report.blocks import Row, Svg
-from turgor.scene import Membrane
+from turgor.scene import Membrane, Springs
 from turgor.shapes.shape import Shape
 from turgor.simulation.simulation import Simulation
-from turgor.validate.meshes import disc, mean_edge
+from turgor.validate.meshes import disc, even_disc, mean_edge
 from turgor.validate.reference import Check, Outcome, Reference, Refinement
 from turgor.validate.rest import at_rest, photo, still_scene
 
@@ -99,6 +100,26 @@ def blown(poisson: float, rings: int) -> Simulation:
     return at_rest(scene, disc=np.column_stack([flat, height]))
 
 
+def blown_springs(rings: int) -> Simulation:
+    """The disc as a lattice of springs, E h = 2 k/√3 and ν = 1/3 (see lattice.py), at rest."""
+    flat, faces, rim = even_disc(RADIUS, rings)
+    scene = still_scene()
+    shape = Shape(np.column_stack([flat, np.zeros(len(flat))]), faces, "sheet", {})
+    modulus = YOUNG * THICKNESS
+    scene.add_cloth(
+        shape,
+        name="disc",
+        mass=1.0,
+        springs=Springs(0.5 * math.sqrt(3.0) * modulus),
+        pins=rim,
+        pressure=LOAD * modulus / RADIUS,
+        drag_coefficient=0.0,
+        drag_tangential=0.0,
+    )
+    height = 0.5 * RADIUS * LOAD ** (1.0 / 3.0) * (1.0 - (flat**2).sum(axis=1) / RADIUS**2)
+    return at_rest(scene, disc=np.column_stack([flat, height]))
+
+
 def measured(sim: Simulation) -> tuple[float, float, float]:
     """(W, n at the centre, n at the rim) of a disc at rest."""
     view = sim["disc"]
@@ -131,6 +152,8 @@ def run(quick: bool) -> Outcome:
             ("W", "n at the centre", "n at the rim"), (0.01, 0.02, 0.02), found, expected, strict=True
         ):
             checks.append(Check(f"ν = {poisson:.3g}: {what}", theirs, mine, tolerance))
+    springs = float(blown_springs(min(rings, 24))["disc"].positions[0, 2]) / (RADIUS * LOAD ** (1.0 / 3.0))
+    checks.append(Check("springs (ν = 1/3): W", hencky(1.0 / 3.0)[0], springs, 0.01))
     sim = sims[0.3]
     x, w, n = hencky_profile(0.3)
     points = sim["disc"].positions
@@ -163,7 +186,8 @@ DISC = Reference(
     "Clamped disc under pressure (Hencky)",
     "w₀ = W a (pa/Eh)^⅓, N = n (Eh)^⅓ (pa)^⅔; W and n by Hencky's series, here solved anew for each ν.",
     "A flat disc of a membrane (cloth) with a pinned rim and `pressure`, pa/Eh = 1e-5; the search starts from a "
-    "paraboloid. "
-    "n at the centre and at the rim are fits to the larger principal tension of the faces near them.",
+    "paraboloid. n at the centre and at the rim are fits to the larger principal tension of the faces near them. "
+    "Springs "
+    "on equilateral triangles are a sheet with ν = 1/3.",
     run,
 )

@@ -6,6 +6,7 @@ Sheets lie in the plane z = 0, faces counter-clockwise seen from above.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from turgor.shapes.shape import Shape
 from turgor.shapes.surfaces import icosphere
 
-__all__ = ["Sheet", "disc", "even_ball", "mean_edge", "pillow", "square", "tube"]
+__all__ = ["Sheet", "disc", "even_ball", "even_disc", "mean_edge", "pillow", "square", "tube"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -107,22 +108,42 @@ def tube(radius: float, length: float, around: int, along: int) -> tuple[Shape, 
 
 
 def even_ball(radius: float, subdivisions: int) -> Shape:
-    """An icosphere whose vertices are moved to the mean of their neighbours, again and again.
-
-    That makes triangles equilateral, of sizes that change slowly from the five-fold vertices on (a conformal map of the
-    icosahedron), where an icosphere has triangles of even size that are not equilateral. A slow wave across the ball
-    needs a number of rounds that grows with the number of vertices.
-    """
+    """An icosphere whose triangles are made equilateral: see `_smoothed`."""
     ball = icosphere(radius, subdivisions)
-    one, other = np.concatenate([ball.edges, ball.edges[:, ::-1]]).T
-    places = ball.vertices / radius
+
+    def on_sphere(places: FloatArray) -> None:
+        places /= np.linalg.norm(places, axis=1, keepdims=True)
+
+    rounds = ROUNDS * 4 ** max(0, subdivisions - 2)
+    return Shape(radius * _smoothed(ball.vertices / radius, ball.edges, rounds, on_sphere), ball.faces, "surface", {})
+
+
+def even_disc(radius: float, rings: int) -> Sheet:
+    """A disc whose triangles are made equilateral: see `_smoothed`. The vertices of the rim slide along it."""
+    flat, faces, rim = disc(1.0, rings)
+    edges = Shape(np.column_stack([flat, 0.0 * flat[:, 0]]), faces, "sheet", {}).edges
+
+    def on_rim(places: FloatArray) -> None:
+        places[rim] /= np.linalg.norm(places[rim], axis=1, keepdims=True)
+
+    return radius * _smoothed(flat, edges, 10 * rings**2, on_rim), faces, rim
+
+
+def _smoothed(places: FloatArray, edges: IntArray, rounds: int, bring_back: Callable[[FloatArray], None]) -> FloatArray:
+    """Vertices moved to the mean of their neighbours, again and again, and back onto the sphere or the rim.
+
+    That makes triangles equilateral, of sizes that change slowly over the mesh (a conformal map), where even sizes
+    would need triangles that are not. A slow wave across the mesh needs a number of rounds that grows with its
+    vertices.
+    """
+    one, other = np.concatenate([edges, edges[:, ::-1]]).T
     count = len(places)
     neighbours = np.bincount(one, minlength=count)[:, None]
-    for _ in range(ROUNDS * 4 ** max(0, subdivisions - 2)):
-        sums = np.stack([np.bincount(one, places[other, axis], count) for axis in range(3)], axis=1)
+    for _ in range(rounds):
+        sums = np.stack([np.bincount(one, column[other], count) for column in places.T], axis=1)
         places = places + 0.9 * (sums / neighbours - places)
-        places /= np.linalg.norm(places, axis=1, keepdims=True)
-    return Shape(radius * places, ball.faces, "surface", {})
+        bring_back(places)
+    return places
 
 
 def mean_edge(shape: Shape) -> float:
