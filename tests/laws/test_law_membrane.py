@@ -197,7 +197,7 @@ def test_momentum_and_spin_stay_in_flight(solver):
 
 
 @pytest.mark.law(3)
-@pytest.mark.req("X11", "E8")
+@pytest.mark.req("X11", "D8")
 @pytest.mark.parametrize("damping", [0.0, 0.002], ids=["elastic", "viscous"])
 @pytest.mark.parametrize(("solver", "substeps"), [("symplectic", "auto"), ("symplectic", 24), ("implicit", "auto")])
 def test_the_ledger_is_closed(solver, substeps, damping):

@@ -2,8 +2,9 @@
 
 The bound of `tangent.py` holds for any mesh and is two to three times too high (of the square of a frequency) for most:
 it takes all corners of a face to move against each other at once. From a start without order z ← M⁻¹ K z / bound comes
-near the quickest vibration; Rayleigh's quotient of it is at most MARGIN too low, or nearly so, after ITERATIONS (Kuczynski
-& Wozniakowski 1992 bound it by ln n / k; where one vibration is far quicker than all others it is found at once).
+near the quickest vibration. Rayleigh's quotient of it is a little too low, which MARGIN and the safety of the step
+cover (Kuczynski & Wozniakowski 1992: by a share of about ln n / k after k iterations; where one vibration is far quicker
+than all others, it is found at once).
 """
 
 import functools
@@ -29,8 +30,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """find_taut_tangents, begin; then (stretch_faces) iterate; sum_quotient, find_share; tighten with each bound."""
     real, vec, dim = n.real, n.vec, n.dim
     law = law_of.kernels(n)
-    quad, skin_of, ratio_of = law.quad, law.skin_of, law.ratio_of
-    Tangent, tangent_of = tangent.kernels(n).Tangent, tangent.kernels(n).tangent_of  # noqa: N806
+    quad, skin_of, ratio_of = n.quad, law.skin_of, law.ratio_of
+    Tangent, tangent_of = tangent.kernels(n).Tangent, tangent.kernels(n).tangent_of
     answer_at = membrane.kernels(n).answer_at
     one, zero = wp.constant(real(1.0)), wp.constant(real(0.0))
 
