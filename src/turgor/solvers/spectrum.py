@@ -3,7 +3,7 @@
 The bound of `tangent.py` holds for any mesh and is two to three times too high (of the square of a frequency) for most:
 it takes all corners of a face to move against each other at once. From a start without order z ← M⁻¹ K z / bound comes
 near the quickest vibration. Rayleigh's quotient of it is a little too low, which MARGIN and the safety of the step
-cover (Kuczynski & Wozniakowski 1992: by a share of about ln n / k after k iterations; where one vibration is far quicker
+cover (Kuczynski & Wozniakowski 1992: a share of about ln n / k after k iterations; where one vibration is far quicker
 than all others, it is found at once).
 """
 
