@@ -33,9 +33,9 @@ LATEX_BALLOON = Preset(
 )  # fmt: skip
 
 # Plasticized PVC: ISO calls plastics below 70 MPa flexible; soft film has a few to some tens of MPa at small strain (an
-# estimate), 1.2 to 1.35 g/cm³ and 0.2 to 0.3 mm. Beach balls are blown up by mouth: 1 to 3 kPa. No tension field: the shell does carry
-# compression. A leg, a tube of any radius, buckles at 2 π E h²/√(3 (1 - ν²)) (Timoshenko and Gere, Theory of Elastic
-# Stability), here 3 N, more than such a toy weighs.
+# estimate), 1.2 to 1.35 g/cm³ and 0.2 to 0.3 mm. Beach balls are blown up by mouth: 1 to 3 kPa. No tension field: the
+# shell does carry compression. A leg, a tube of any radius, buckles at 2 π E h²/√(3 (1 - ν²)) (Timoshenko and Gere,
+# Theory of Elastic Stability), here 3 N, more than such a toy weighs.
 BEACH_BALL = Preset(
     name="beach_ball",
     about="film of soft PVC, 0.3 mm: beach balls, swim rings, inflatable animals",

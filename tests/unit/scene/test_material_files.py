@@ -61,7 +61,7 @@ def test_a_table_is_a_membrane_and_gauge_a_gas() -> None:
     python.add_soft_body(BALL, name="ball", material=Membrane(young=2e6, law="neo-hookean"), gauge=300.0)
     assert python["ball"].gas == Gas.at(gauge=300.0, pressure_at="equilibrium")
     assert scene == python
-    assert written(scene)["gas"] == {"gauge": 300.0, "ambient": 101325.0}
+    assert written(scene)["gas"] == {"gauge": 300.0, "ambient": 101325.0, "pressure_at": "equilibrium"}
     assert written(scene)["material"] == {"young": 2e6, "thickness": 1e-3, "damping": 0.0, "law": "neo-hookean"}
 
 
