@@ -58,6 +58,26 @@ def test_a_newcomer_has_room_and_the_world_goes_on(name: str, what: str, rigid: 
     assert turgor.Scene.from_toml(world.scene.to_toml()) == world.scene
 
 
+@pytest.mark.req("X11", "X15")
+@pytest.mark.parametrize("material", ["beach_ball", turgor.materials.rubber.membrane], ids=["preset", "own"])
+@pytest.mark.parametrize("what", ["ball", "box"])
+def test_newcomers_are_of_the_material_of_the_scene(what: str, material: Any) -> None:
+    scene = turgor.Scene()
+    scene.add_ground()
+    gas = {} if isinstance(material, str) else {"gas": turgor.Gas.at(gauge=500.0, pressure_at="equilibrium")}
+    scene.add_soft_body(shapes.icosphere(0.15, 2), name="toy", material=material, at=(0.0, 0.0, 0.2), **gas)
+    world = World(scene)
+    added = add_shape(world, made(what, 0.5), what, rigid=False)
+    body = world.scene[added]
+    assert isinstance(body, SoftBody)
+    assert body.material == material
+    for _ in range(20):
+        world.sim.step()
+    assert np.abs(world.sim[added].velocities).max() < 10.0
+    assert 1.0 < world.sim[added].volume / world.sim[added].rest_volume < 1.5
+    assert turgor.Scene.from_toml(world.scene.to_toml()) == world.scene
+
+
 def test_bodies_pile_up_until_the_box_is_full() -> None:
     world = World(gallery.load("five-balls"))
     shape = made("ball", 0.9)

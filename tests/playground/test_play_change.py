@@ -77,6 +77,61 @@ def test_stiffer_skin_holds_the_gas_in_less_volume() -> None:
     assert run(world, 2.0).sim["ball"].volume < 0.98 * before
 
 
+def toy(material: Any = "rubber", **options: Any) -> World:
+    """A ball of a material that hangs in the air; its pressure is that at rest volume, in a thin atmosphere."""
+    scene = turgor.Scene(gravity=(0.0, 0.0, 0.0))
+    gas = turgor.Gas(gauge=2000.0, ambient=500.0)
+    scene.add_soft_body(shapes.icosphere(0.2, 2), name="ball", material=material, gas=gas, drag=10.0, **options)
+    return World(scene)
+
+
+@pytest.mark.req("X11")
+@pytest.mark.parametrize("key", ["young", "thickness"])
+def test_stiffer_and_thicker_materials_hold_the_gas_in_less_volume(key: str) -> None:
+    world = run(toy(), 0.5)
+    before = world.sim["ball"].volume
+    write(world, key, 4.0 * read(world, key))
+    assert run(world, 1.0).sim["ball"].volume < 0.98 * before
+
+
+@pytest.mark.req("X11")
+@pytest.mark.parametrize("material", ["rubber", turgor.Membrane(young=2e6, poisson=0.3), "latex_balloon"])
+@pytest.mark.parametrize(("key", "factor"), [("young", 3.0), ("thickness", 2.0), ("viscosity", 2.0)])
+def test_a_material_changed_live_is_the_one_of_the_changed_scene(material: Any, key: str, factor: float) -> None:
+    world = run(toy(material), 0.1)
+    sim, positions = world.sim, world.sim["ball"].positions.copy()
+    write(world, key, factor * read(world, key))
+    np.testing.assert_array_equal(world.sim["ball"].positions, positions)
+    fresh = turgor.Simulation(world.scene)
+    assert world.sim is sim
+    for name in ("young", "thickness", "viscosity", "poisson", "bending", "mass"):
+        assert getattr(sim["ball"], name) == pytest.approx(getattr(fresh["ball"], name), rel=1e-6), name
+    for name in ("skin_stiffness", "mooney"):
+        np.testing.assert_allclose(getattr(sim.model, name).numpy(), getattr(fresh.model, name).numpy(), rtol=1e-6)
+    assert turgor.Scene.from_toml(world.scene.to_toml()) == world.scene
+
+
+@pytest.mark.req("X11")
+def test_a_thicker_skin_is_heavier_unless_its_mass_is_given() -> None:
+    for options, factor in (({}, 2.0), ({"mass": 0.5}, 1.0)):
+        world = toy(**options)
+        before = world.sim["ball"].mass
+        write(world, "thickness", 2.0 * read(world, "thickness"))
+        assert world.sim["ball"].mass == pytest.approx(factor * before)
+
+
+@pytest.mark.req("X11")
+def test_a_body_of_a_material_has_its_numbers_instead_of_springs() -> None:
+    world = toy()
+    keys = {entry.key for entry in ENTRIES if subjects(world, entry, "ball") == ["ball"]}
+    assert {"young", "thickness", "viscosity", "mass", "drag", "gauge"} <= keys
+    assert not {"stiffness", "damping"} & keys
+    keys = {entry.key for entry in ENTRIES if subjects(balloon(), entry, "ball") == ["ball"]}
+    assert {"stiffness", "damping", "drag"} <= keys
+    assert not {"young", "thickness", "viscosity"} & keys
+    assert (read(world, "young"), read(world, "thickness"), read(world, "viscosity")) == pytest.approx((1.5, 1.0, 0.5))
+
+
 def test_heavier_ball_sags_further() -> None:
     sag = {}
     for mass in (0.5, 2.0):

@@ -22,10 +22,10 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.kernel.numbers import Numbers, at
+from turgor.scene.material import RUBBER
 
-__all__ = ["RUBBER", "SLACK", "STVK", "TAUT", "WRINKLED", "kernels"]
+__all__ = ["SLACK", "TAUT", "WRINKLED", "kernels"]
 
-STVK, RUBBER = 1, 2  # laws of a body; 0: it has springs
 TAUT, WRINKLED, SLACK = 0, 1, 2
 FLATTEST = 1e-6  # least J: a triangle that is folded flat has a finite stress
 
@@ -35,9 +35,8 @@ FLATTEST = 1e-6  # least J: a triangle that is folded flat has a finite stress
 def kernels(n: Numbers) -> SimpleNamespace:
     """The laws, add_membranes (each face to its corners), and pull_faces and gather_pulls for a GPU."""
     real, vec, dim = n.real, n.vec, n.dim
-    pair = wp.vec2f if real == wp.float32 else wp.vec2d
+    pair, quad = n.pair, n.quad
     triple = wp.vec3f if real == wp.float32 else wp.vec3d
-    quad = wp.vec4f if real == wp.float32 else wp.vec4d
     one, half, zero = wp.constant(real(1.0)), wp.constant(real(0.5)), wp.constant(real(0.0))
     flattest = wp.constant(real(FLATTEST))
     tiny = wp.constant(real(n.tiny))
@@ -154,18 +153,21 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func
     def strip_of(l1: real, skin: Skin) -> Stress:
-        """Of a strip in plane strain, L2 = 1: stress and slope along it."""
+        """Of a strip in plane strain, L2 = 1: stress and slope along it, and the stress across its depth."""
         out = Stress()
         if skin.wrinkling != 0 and l1 < one:
             out.state = SLACK
         elif skin.law == RUBBER:
             c = skin.young / real(6.0)
             over = one / wp.max(l1, real(1.0e-3))
+            c2 = skin.mooney * c
             out.s1 = real(2.0) * c * (one - over * over)
+            out.s2 = real(2.0) * ((c - c2) * (one - over) + c2 * (l1 - one))
             out.h11 = real(8.0) * c * over * over * over
         else:
             modulus = skin.young / (one - skin.poisson * skin.poisson)
             out.s1 = modulus * half * (l1 - one)
+            out.s2 = skin.poisson * out.s1
             out.h11 = modulus
         return out
 
@@ -425,7 +427,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         f_out[i] = f_out[i] + total
 
     return SimpleNamespace(
-        pair=pair, quad=quad, Skin=Skin, Strain=Strain, Stress=Stress, skin_of=skin_of, strain_of=strain_of,
+        Skin=Skin, Strain=Strain, Stress=Stress, skin_of=skin_of, strain_of=strain_of,
         stress_of=stress_of, strip_of=strip_of, ratio_of=ratio_of, energy_of=energy_of,
         square_stretches=square_stretches, pulls=pulls, at_corner=at_corner, add_membranes=add_membranes,
         pull_faces=pull_faces, gather_pulls=gather_pulls,

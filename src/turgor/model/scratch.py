@@ -96,7 +96,7 @@ class Scratch:
         self.hinge_sum = reals(count if len(model.hinges_host) else 0)
         self.bending_every = wp.full(bodies, 1, dtype=wp.int32, device=device)
         self.skin_bound, self.skin_damping = reals(bodies), reals(bodies)
-        self.face_pull = vectors(2 * len(model.faces) if model.has_membranes and model.device.is_cuda else 0)  # N
+        self.face_pull = vectors(2 * len(model.faces) if model.has_membranes else 0)  # N
         self.step_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s
         self.renew_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s
         self.strain_bound = wp.zeros(bodies, dtype=wp.float64, device=device)  # s

@@ -67,5 +67,5 @@ class Preset:
             return math.inf
         if shape.dim == 2:
             return skin.young * skin.thickness * strain / ((1.0 - skin.ratio**2) * math.sqrt(size / math.pi))
-        diameter = (6.0 * size / math.pi) ** (1.0 / 3.0)
+        diameter = math.cbrt(6.0 * size / math.pi)
         return 4.0 * skin.young * skin.thickness * strain / ((1.0 - skin.ratio) * diameter)

@@ -114,6 +114,14 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
     "set without value": (["run", "tiny.toml", "--set", "ball.mass"], ["ball.mass", "KEY=VALUE"]),
     "set an unknown body": (["run", "tiny.toml", "--set", "bal.mass=2"], ["'bal'", "did you mean 'ball'?"]),
     "set an unknown key": (["run", "tiny.toml", "--set", "ball.mas=2"], ["'mas'", "did you mean 'mass'?"]),
+    "set an unknown material": (
+        ["run", "tiny.toml", "--set", "ball.material=ruber"],
+        ["no preset 'ruber'", "did you mean 'rubber'?"],
+    ),
+    "set springs of a material": (
+        ["run", "tiny.toml", "--set", "ball.material=rubber", "--set", "ball.springs.stiffness=3"],
+        ["ball: a skin is of springs or of a material"],
+    ),
     "set a wrong value": (["run", "tiny.toml", "--set", "ball.mass=-2"], ["mass must be > 0"]),
     "no format": (["run", "tiny.toml", "-o", "a.avi"], ["a.avi", ".mp4"]),
     "no folder": (["run", "tiny.toml", "-o", "no/a.npz"], ["no/a.npz", "folder"]),

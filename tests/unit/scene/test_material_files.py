@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.program import Here
 from turgor import Gas, Membrane, Scene, SceneError, materials, shapes
 
 pytestmark = pytest.mark.req("X11")
@@ -55,7 +58,8 @@ def test_what_was_given_is_written() -> None:
 def test_a_table_is_a_membrane_and_gauge_a_gas() -> None:
     scene = Scene.from_toml(HEAD + 'material = { young = 2e6, thickness = 1e-3, law = "neo-hookean" }\ngauge = 300\n')
     python = Scene()
-    python.add_soft_body(BALL, name="ball", material=Membrane(young=2e6, law="neo-hookean"), gas=Gas.at(gauge=300.0))
+    python.add_soft_body(BALL, name="ball", material=Membrane(young=2e6, law="neo-hookean"), gauge=300.0)
+    assert python["ball"].gas == Gas.at(gauge=300.0, pressure_at="equilibrium")
     assert scene == python
     assert written(scene)["gas"] == {"gauge": 300.0, "ambient": 101325.0}
     assert written(scene)["material"] == {"young": 2e6, "thickness": 1e-3, "damping": 0.0, "law": "neo-hookean"}
@@ -128,3 +132,14 @@ def test_round_trips_are_exact_before_and_after_a_change(scene: Scene, skin: Any
             one.set("ball.material", skin)
             one.set("sail.material.thickness", 2e-4)
         assert again == scene
+
+
+def test_the_command_line_sets_a_material_and_its_numbers(here: Here, tmp_path: Path) -> None:
+    """A skin twice as thick is twice as heavy."""
+    scene = tmp_path / "toy.toml"
+    scene.write_text(f"[simulation]\nseconds = 0.02\n{HEAD}at = [0, 0, 1]\nsprings = {{ stiffness = 50.0 }}\n")
+    heights = []
+    for thickness in ("5e-4", "1e-3"):
+        change = ("--set", "ball.material=beach_ball", "--set", f"ball.material.thickness={thickness}")
+        heights.append(json.loads(here.good("run", scene, *change, "--json"))["energy"]["gravity"])
+    assert heights[1] == pytest.approx(2.0 * heights[0], rel=1e-3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -166,7 +167,9 @@ def test_a_cloth_keeps_the_air_of_a_sheet() -> None:
 
 def test_gauge_is_short_for_a_gas() -> None:
     for material in ("rubber", Membrane()):
-        assert ball(material=material, gauge=500.0) == ball(material=material, gas=Gas.at(gauge=500.0))
+        assert ball(material=material, gauge=500.0) == ball(
+            material=material, gas=Gas.at(gauge=500.0, pressure_at="equilibrium")
+        )
 
 
 def test_what_was_not_given_follows_another_preset() -> None:
@@ -177,7 +180,7 @@ def test_what_was_not_given_follows_another_preset() -> None:
     scene.set("a.material", materials.mylar)
     assert scene["a"] == Scene().add_soft_body(BALL, name="a", material="mylar", friction=0.9)
     scene.set("a.gauge", 321.0)
-    assert scene["a"].gas == Gas.at(gauge=321.0)
+    assert scene["a"].gas == Gas.at(gauge=321.0, pressure_at="equilibrium")
     scene.set("a.material", "none")
     assert scene["a"].membrane is None
     assert scene["a"].mass == 1.0
@@ -190,7 +193,7 @@ def test_a_number_of_a_preset_changes_alone() -> None:
     changed = scene["a"]
     assert changed.material == replace(materials.beach_ball.membrane, young=2e6)
     assert (changed.gas, changed.friction, changed.mass) == (toy.gas, toy.friction, toy.mass)
-    scene.set("a.material.thickness", "5e-4")
+    scene.set("a.material.thickness", "6e-4")
     assert scene["a"].mass == pytest.approx(2.0 * toy.mass)
 
 
@@ -279,3 +282,23 @@ def test_a_cloth_may_have_pressure_below_it() -> None:
     assert scene.add_cloth(SHEET, name="sail", pressure=-30).pressure == -30.0
     with pytest.raises(SceneError, match=r"cloth: pressure must be a number, got 'high'"):
         scene.add_cloth(SHEET, pressure="high")
+
+
+# --- the document
+
+
+@pytest.mark.parametrize("name", materials.names())
+def test_the_table_of_the_document_has_the_numbers_of_the_code(name: str) -> None:
+    preset, skin = materials.PRESETS[name], materials.PRESETS[name].membrane
+    text = (Path(__file__).parents[3] / "docs" / "materials.md").read_text(encoding="utf-8")
+    [row] = [line for line in text.splitlines() if line.startswith(f"| `{name}` |")]
+    _, about, law, young, poisson, millimetres, density, wrinkling, gauge, strain, friction = (
+        cell.strip() for cell in row.strip("|").split("|")
+    )
+    assert (about, law, wrinkling) == (preset.about, skin.law, "yes" if skin.wrinkling else "no")
+    numbers = [float(cell) for cell in (young, poisson, millimetres, density, friction)]
+    assert numbers == pytest.approx([skin.young, skin.ratio, 1e3 * skin.thickness, skin.density, preset.friction])
+    if preset.gauge is None:
+        assert (gauge, strain) == ("none", "")
+    else:
+        assert [float(gauge), float(strain.rstrip(" %"))] == pytest.approx([preset.gauge, 100.0 * preset.strain])

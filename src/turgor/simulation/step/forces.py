@@ -59,7 +59,7 @@ class Forces:
         """Skins of a material."""
         if not self.model.has_membranes:
             return
-        if self.gathers and self.model.device.is_cuda:
+        if self.gathers:
             self.launch(self.k_membrane.pull_faces, len(self.model.faces), x=x, v=v, viscosity=self.viscosity)
             self.launch(self.k_membrane.gather_pulls, self.count)
         else:

@@ -76,7 +76,7 @@ class Quench:
         self.stop()
         if step.split is not None:
             step.split.thoroughness = THOROUGHNESS
-        step.keep_viscosity()
+        step.act_at_once()
         step.before_motion, step.after_substep = self._keep_areas, self._quench
         self._choose_step(substeps)
 

@@ -109,7 +109,20 @@ def add_shapes(world: World, parts: Sequence[Shape], what: str, rigid: bool) -> 
 
 
 def _soft(world: World, shape: Shape, what: str, **place: Any) -> SoftBody:
-    """Strained as much by its gas as the scene's own: tension = pressure × radius, so k grows with size (2D: count)."""
+    """Strained as much by its gas as the scene's own: tension = pressure × radius, so k grows with size (2D: count).
+
+    Of the same material, if the scene's own are of one: a preset knows its pressure, another keeps its strain.
+    """
+    own = _first(world)
+    if own is not None and own.material is not None:
+        assert own.gas is not None
+        filled: dict[str, Any] = {}
+        if own.membrane is own.material:
+            size = float(np.ptp(shape.vertices, axis=0).max())
+            gauge = world.gas(own.name)["gauge"] * float(np.ptp(own.shape.vertices, axis=0).max()) / size  # type: ignore[index]
+            filled["gas"] = Gas(gauge=gauge, ambient=own.gas.ambient, pressure_at="equilibrium")
+        surface = {key: getattr(own, key) for key in ("friction", "restitution", "drag_coefficient", "drag")}
+        return SoftBody(shape, material=own.material, **filled, **surface, **place)
     like, size, count = _material(world), float(np.ptp(shape.vertices, axis=0).max()), len(shape.vertices)
     flat = shape.dim == 2
     stiffness = like.stiffness * (count / like.count if flat else size / like.size)
@@ -149,17 +162,21 @@ def _rigid(world: World, shape: Shape, what: str, **place: Any) -> RigidBody:
     return RigidBody(shape, mass=mass, **place)
 
 
+def _first(world: World) -> SoftBody | None:
+    """The scene's first body that is blown up."""
+    pressures = ((body, world.gas(body.name)) for body in world.scene.soft_bodies)
+    return next((body for body, gas in pressures if gas is not None and gas["gauge"] > 0.0), None)
+
+
 def _material(world: World) -> _Material:
-    for body in world.scene.soft_bodies:
-        gas = world.gas(body.name)
-        if gas is not None and gas["gauge"] > 0.0:
-            size = float(np.ptp(body.shape.vertices, axis=0).max())
-            springs = body.springs
-            return _Material(
-                size, len(body.shape.vertices), body.mass, springs.stiffness, springs.damping, gas["gauge"],
-                gas["ambient"], body.friction, body.restitution, body.drag,
-            )  # fmt: skip
-    return DISC if world.scene.dim == 2 else BALL
+    body = _first(world)
+    gas = None if body is None else world.gas(body.name)
+    if body is None or gas is None:
+        return DISC if world.scene.dim == 2 else BALL
+    return _Material(
+        float(np.ptp(body.shape.vertices, axis=0).max()), len(body.shape.vertices), body.mass, body.springs.stiffness,
+        body.springs.damping, gas["gauge"], gas["ambient"], body.friction, body.restitution, body.drag,
+    )  # fmt: skip
 
 
 def is_fine(world: World) -> bool:

@@ -85,8 +85,18 @@ def has_gas(world: World, name: str) -> bool:
     return isinstance(thing, SoftBody) and thing.gas is not None
 
 
-def has_springs(world: World, name: str) -> bool:
+def is_soft(world: World, name: str) -> bool:
     return isinstance(world.scene[name], Body)
+
+
+def has_springs(world: World, name: str) -> bool:
+    thing = world.scene[name]
+    return isinstance(thing, Body) and thing.material is None
+
+
+def has_material(world: World, name: str) -> bool:
+    thing = world.scene[name]
+    return isinstance(thing, Body) and thing.material is not None
 
 
 def has_mass(world: World, name: str) -> bool:
@@ -205,6 +215,25 @@ def damping_span(world: World, name: str, first: Any) -> Span:
     """Up to some times the scene's own, and at least to critical damping of a point on its spring."""
     critical = math.sqrt(first.springs.stiffness * first.mass / len(first.shape.vertices))
     return Span.of(0.0, max(WIDE * first.springs.damping, critical))
+
+
+def of_material(key: str, unit: float) -> tuple[Callable[[World, str, Any], Span], Reader, Writer]:
+    """Range, reader and writer of a number of the material, in `unit`; of a preset's too, which is then one's own."""
+
+    def number(body: Any) -> float:
+        return float(getattr(body.membrane, key)) / unit
+
+    def span(world: World, name: str, first: Any) -> Span:
+        own = number(first if isinstance(first, Body) and first.membrane is not None else world.scene[name])
+        return Span.of(own / WIDE, WIDE * own) if own > 0.0 else Span.of(0.0, 1.0)
+
+    def read(world: World, name: str) -> float:
+        return number(world.scene[name])
+
+    def write(world: World, name: str, value: Any) -> None:
+        world.change(f"{name}.material.{key}", float(value) * unit)
+
+    return span, read, write
 
 
 def mass_span(world: World, name: str, first: Any) -> Span:

@@ -117,6 +117,18 @@ PARAMETERS: tuple[Parameter, ...] = (
         "damping", "Damping", "N s/m", "Of each spring: it resists being stretched fast.", live.has_springs,
         live.damping_span, *live.field("springs", "damping"),
     ),
+    Parameter(
+        "young", "Young's modulus", "MPa", "Of the material: stress per strain. Rubber 1, soft PVC 20, polyester 5000.",
+        live.has_material, *live.of_material("young", 1e6),
+    ),
+    Parameter(
+        "thickness", "Thickness", "mm", "Of the skin: a thicker one is stiffer and heavier, and bends far less easily.",
+        live.has_material, *live.of_material("thickness", 1e-3),
+    ),
+    Parameter(
+        "viscosity", "Damping of the skin", "ms", "Of the material: it resists being stretched fast.",
+        live.has_material, *live.of_material("damping", 1e-3),
+    ),
     Parameter("mass", "Mass", "kg", "Of the whole body.", live.has_mass, live.mass_span, *live.field("mass")),
     Parameter(
         "friction", "Friction", "", "Coulomb's coefficient: 0 slides for ever.", live.any_body,
@@ -127,7 +139,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         live.any_body, live.fixed(0.0, 1.0), live.surface("restitution"), live.field("restitution")[1],
     ),
     Parameter(
-        "drag", "Drag", "1/s", "Slows all motion, as in honey: dv/dt = -drag v.", live.has_springs, live.drag_span,
+        "drag", "Drag", "1/s", "Slows all motion, as in honey: dv/dt = -drag v.", live.is_soft, live.drag_span,
         *live.field("drag"),
     ),
     Parameter(

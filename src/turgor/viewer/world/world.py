@@ -46,6 +46,7 @@ LIVE_BODY = {
     ("friction",): "friction",
     ("restitution",): "restitution",
 }
+LIVE_MATERIAL = (("material", "young"), ("material", "thickness"), ("material", "damping"))
 LIVE_AIR = (("drag_coefficient",), ("drag_tangential",), ("wind_drag",))
 LIVE_WALL = ("friction", "restitution", "spin", "velocity")
 GAS_KIND = (
@@ -240,6 +241,8 @@ class World:
     def _change_body(self, name: str, body: Any, keys: tuple[str, ...]) -> bool:
         if keys in LIVE_AIR:
             return self._change_air(name, body)
+        if keys in LIVE_MATERIAL:
+            return self._change_material(name, self.scene[name], body)
         attribute = LIVE_BODY.get(keys)
         if attribute is None or (attribute == "mass" and self._glued(name)):
             return False
@@ -249,6 +252,20 @@ class World:
         for key in keys:
             value = getattr(value, key)
         setattr(self.sim[name], attribute, value)
+        return True
+
+    def _change_material(self, name: str, before: Any, after: Any) -> bool:
+        """A thicker skin is also heavier, unless its mass was given; and both numbers are in its rigidity."""
+        old, new = before.membrane, after.membrane
+        bends = old is not None and (old.flexural_rigidity > 0.0) == (new.flexural_rigidity > 0.0)
+        if not bends or (after.mass != before.mass and self._glued(name)):
+            return False
+        view = self.sim[name]
+        view.young, view.thickness, view.viscosity = new.young, new.thickness, new.damping
+        if new.flexural_rigidity > 0.0:
+            view.bending = new.flexural_rigidity
+        if after.mass != before.mass:
+            view.mass = after.mass
         return True
 
     def _change_air(self, name: str, body: Any) -> bool:
