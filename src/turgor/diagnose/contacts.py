@@ -74,7 +74,8 @@ class Contacts:
         """Where two bodies, or a body and a wall, touch: points, forces on the first, areas; and the mean pressure.
 
         With `readings=True` forces are means over the last frame: that of the pair, shared out among the points that
-        touch now. Without, they are those of the last substep, which flicker even at rest.
+        touch now. Without, they are those of the last substep, which flicker even at rest. They are zero before the
+        first frame.
         """
         self.force.check_names([first, second])
         if not 0 <= world < self.force.worlds_in_all:
