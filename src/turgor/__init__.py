@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from turgor.diagnose.contact_forces import ContactForces
     from turgor.diagnose.contacts import Contacts
     from turgor.diagnose.energy import Energy
+    from turgor.diagnose.patches import ContactPatch
     from turgor.simulation.simulation import Simulation
     from turgor.simulation.statics import Settled, equilibrium
     from turgor.simulation.views.body import BodyView
@@ -42,6 +43,7 @@ __all__ = [
     "Cloth",
     "ContactEvent",
     "ContactForces",
+    "ContactPatch",
     "Contacts",
     "Container",
     "Energy",
@@ -77,6 +79,7 @@ _LATER = {
     "BodyView": "turgor.simulation.views.body",
     "ContactEvent": "turgor.simulation.views.contacts",
     "ContactForces": "turgor.diagnose.contact_forces",
+    "ContactPatch": "turgor.diagnose.patches",
     "Contacts": "turgor.diagnose.contacts",
     "Energy": "turgor.diagnose.energy",
     "RigidView": "turgor.simulation.views.rigid",

@@ -17,8 +17,9 @@ import pytest
 
 from support.films import film, pictures
 from support.playgrounds import left_in
+from support.vtk_reader import vtk_steps
 from support.waiting import until
-from turgor import Scene, SceneError, Simulation, gallery
+from turgor import Scene, SceneError, Simulation, gallery, shapes
 from turgor.viewer.export.downloads import file_name, scene_file
 from turgor.viewer.export.files import CancelledError, export
 from turgor.viewer.export.standalone import standalone_html
@@ -116,29 +117,36 @@ def test_the_simulation_does_not_share_its_process_with_the_painter(tmp_path):
 
 @pytest.mark.parametrize("name", ["drop-2d", "rotating-box"])
 def test_vtk_reads_the_trajectory(name, private):
-    import pyvista as pv
-    from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
-    from vtkmodules.vtkIOHDF import vtkHDFReader
-
     recording = film(name, 12, lambda number: number % 3 != 1)
     path = private / "film.vtkhdf"
     path.write_bytes(export(recording, "vtkhdf"))
     assert left_in(private) == [path]
-    reader = vtkHDFReader()
-    reader.SetFileName(str(path))
-    reader.UpdateInformation()
-    times = reader.GetOutputInformation(0).Get(vtkStreamingDemandDrivenPipeline.TIME_STEPS())
-    assert reader.GetNumberOfSteps() == len(recording) == 8
-    for number in range(8):
-        frame = recording.frame(number)
+    times, meshes = vtk_steps(path)
+    assert len(meshes) == len(recording) == 8
+    for number, mesh in enumerate(meshes):
+        frame, dim = recording.frame(number), recording.layout.dim
         assert times[number] == frame.time
-        reader.SetStep(number)
-        reader.Modified()
-        reader.Update()
-        mesh = pv.wrap(reader.GetOutput())
-        dim = recording.layout.dim
         assert np.array_equal(np.asarray(mesh.points)[:, :dim], frame.positions)
         assert np.array_equal(np.asarray(mesh.point_data["velocity"])[:, :dim], frame.velocities)
+
+
+@pytest.mark.req("X11")
+def test_vtk_reads_the_fields_of_materials(private):
+    scene = Scene()
+    scene.add_ground()
+    scene.add_soft_body(
+        shapes.icosphere(0.2, 2), name="toy", at=(0, 0, 0.2), material="beach_ball", velocity=(0, 0, -5)
+    )
+    sim = Simulation(scene)
+    recording, seen = Recording(sim.layout), []
+    for _ in range(4):
+        recording.add(sim.frame())
+        seen.append(np.array(sim["toy"].stress))
+        sim.step()
+    path = private / "film.vtkhdf"
+    path.write_bytes(export(recording, "vtkhdf"))
+    for mesh, stress in zip(vtk_steps(path)[1], seen, strict=True):
+        np.testing.assert_array_equal(mesh.cell_data["stress"], stress)
 
 
 # errors and cancelling ----------------------------------------------------------------------------------------------

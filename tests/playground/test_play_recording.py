@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from turgor import Simulation, gallery
+from turgor import Scene, Simulation, gallery, shapes
 from turgor.output.frame import Frame, Layout
 from turgor.viewer.world.recording import MAX_BYTES, Recording, same_layout
 
@@ -54,6 +54,32 @@ def test_frames_come_back(box):
         for pose, original in zip(back.walls, frame.walls, strict=True):
             assert np.array_equal(pose.position, original.position)
             assert np.array_equal(pose.rotation, original.rotation)
+
+
+@pytest.mark.req("X11")
+def test_fields_of_materials_come_back():
+    """Of a ball beside one of springs, in single precision; between two frames their mean, and the state before."""
+    scene = Scene()
+    scene.add_ground()
+    scene.add_soft_body(shapes.icosphere(0.3, 1), name="springs", at=(1, 0, 0.31))
+    scene.add_soft_body(shapes.icosphere(0.3, 1), name="b", at=(0, 0, 0.31), material="jelly", velocity=(0, 0, -4))
+    sim = Simulation(scene)
+    frames = [sim.frame()]
+    for _ in range(5):
+        sim.step()
+        frames.append(sim.frame())
+    recording = pickle.loads(pickle.dumps(recorded(sim.layout, frames)))
+    for number, frame in enumerate(frames):
+        back = recording.frame(number)
+        for name in ("stretch", "stress", "tension", "wrinkled"):
+            np.testing.assert_array_equal(getattr(back, name), getattr(frame, name).astype(np.float32), err_msg=name)
+    halfway = recording.sample(0.5 * (recording.seconds(3) + recording.seconds(4)))
+    np.testing.assert_allclose(halfway.stress, (frames[3].stress + frames[4].stress) / 2, rtol=1e-5, atol=1e-3)
+    np.testing.assert_array_equal(halfway.wrinkled, frames[3].wrinkled)
+    changed = replace(frames[-1], stretch=None, stress=None, tension=None, wrinkled=None)
+    other = recorded(sim.layout, frames[:-1])
+    assert not other.add(changed)
+    assert "other bodies" in other.ended
 
 
 def test_it_keeps_copies(box):

@@ -158,7 +158,7 @@ def test_bodies_that_share_nodes_are_banded_by_pressure(open_page: Any) -> None:
     assert faces == 42 * len(shape.faces)
 
 
-@pytest.mark.parametrize("by", list(KINDS))
+@pytest.mark.parametrize("by", ["pressure", "stretch", "speed"])
 @pytest.mark.parametrize("dim", [2, 3])
 def test_the_legend_says_the_range(open_page: Any, by: str, dim: int) -> None:
     page = open_page(balls(dim))
@@ -197,6 +197,9 @@ def test_the_range_grows_until_it_is_reset(open_page: Any) -> None:
         ("stretch", [-0.02, 0.031], ["≤ −3.1", "−1.55", "0", "+1.55", "≥ +3.1"]),
         ("pressure", [101.0, 203.0], ["100", "127.5", "155", "182.5", "210"]),
         ("speed", [np.nan], []),
+        ("stress", [1.0e6, 3.0e6], ["≤ 1000", "1500", "2000", "2500", "≥ 3000"]),
+        ("stress", [1.0e7, 3.0e7], ["≤ 10", "15", "20", "25", "≥ 30"]),
+        ("wrinkled", [0.0, 0.0], ["taut", "wrinkled", "slack"]),
     ],
 )
 def test_numbers_of_the_legend(by: str, values: list[float], texts: list[str]) -> None:
@@ -317,3 +320,88 @@ def test_wireframe_see_through_shadows_and_texture(open_page: Any) -> None:
     page.set(panel.color_by, "Stretch")
     page.set(panel.wireframe, True)
     assert all(handle.wireframe for handle in panel.painter.bands.values())
+
+
+def skins(dim: int = 3) -> turgor.Scene:
+    """A ball of a material on the ground, beside one of springs and a rigid one."""
+    scene = turgor.Scene(dim=dim)
+    scene.add_ground()
+    shape = turgor.shapes.icosphere(radius=0.3, subdivisions=2) if dim == 3 else turgor.shapes.circle(radius=0.3)
+    for name, x in (("rigid", 1.4), ("springs", 0.7)):
+        add = scene.add_rigid_body if name == "rigid" else scene.add_soft_body
+        add(shape, name=name, at=(x, *(0,) * (dim - 2), 0.31), mass=0.3)
+    material = turgor.Membrane(young=1e5, poisson=0.3, thickness=1e-3)
+    scene.add_soft_body(
+        shape, name="skin", at=(0, *(0,) * (dim - 2), 0.31), material=material, gas=turgor.Gas.at(gauge=50.0)
+    )
+    return scene
+
+
+@pytest.mark.req("X11")
+@pytest.mark.parametrize("dim", [2, 3])
+def test_stress_and_wrinkles_are_those_of_the_faces(open_page: Any, dim: int) -> None:
+    """Each drawn face of the material has the value of the face between the same points; all others are grey."""
+    page = open_page(skins(dim))
+    page.run(8)
+    world = page.playground.world
+    bodies = {body.name: k for k, body in enumerate(world.layout.bodies)}
+    for label, name in (("Stress", "stress"), ("Wrinkles", "wrinkled")):
+        page.set(page.panel.color_by, label)
+        painter, body = page.panel.painter, world.layout.bodies[bodies["skin"]]
+        values = painter.measure.values(name, world.frame())
+        expected = np.reshape(getattr(world.sim["skin"], name), (len(body.faces), -1))[:, 0]
+        faces = map(frozenset, (body.faces + body.start).tolist())
+        by_points = dict(zip(faces, expected.tolist(), strict=True))
+        for corners, value, owner in zip(painter.measure.corners.tolist(), values, painter.measure.owner, strict=True):
+            assert value == by_points[frozenset(corners)] if owner == bodies["skin"] else np.isnan(value)
+        assert page.panel.legend.visible
+        assert "springs or rigid" in page.panel.legend.content
+        if dim == 3:
+            grey = painter.bands[BANDS]
+            assert grey.visible
+            assert len(grey.faces) == 2 * len(body.faces)
+    assert [word in page.panel.legend.content for word in ("taut", "wrinkled", "slack")] == [True] * 3
+    page.set(page.panel.color_by, "Stress")
+    assert "(Pa)" in page.panel.legend.content
+    assert page.panel.painter.range.high > page.panel.painter.range.low
+
+
+@pytest.mark.req("X11")
+@pytest.mark.parametrize("dim", [2, 3])
+def test_stretch_is_that_of_springs_and_of_materials(open_page: Any, dim: int) -> None:
+    """Both blown up by a factor of 1.04 have that stretch everywhere."""
+    page = open_page(skins(dim))
+    sim = page.playground.world.sim
+    for name in ("skin", "springs"):
+        view, shape = sim[name], sim.model.bodies[sim[name].index].shape
+        view.positions = view.center + 1.04 * (np.asarray(shape.vertices) - np.mean(shape.vertices, axis=0))
+    page.set(page.panel.color_by, "Stretch")
+    values = page.panel.painter.measure.values("stretch", sim.frame())
+    owner, names = page.panel.painter.measure.owner, [body.name for body in page.playground.world.layout.bodies]
+    for name in ("skin", "springs"):
+        np.testing.assert_allclose(values[owner == names.index(name)], 0.04, atol=1e-5, err_msg=name)
+    assert "of the springs" not in page.panel.legend.content
+
+
+@pytest.mark.req("X11")
+def test_without_materials_all_is_grey_and_the_legend_says_so(open_page: Any) -> None:
+    page = open_page(balls())
+    for label in ("Stress", "Wrinkles"):
+        page.set(page.panel.color_by, label)
+        assert set(page.panel.painter.bands) == {BANDS}
+        assert "nothing here has it" in page.panel.legend.content
+
+
+@pytest.mark.req("X11")
+def test_a_2d_body_has_the_colour_of_most_of_its_segments(open_page: Any) -> None:
+    """Taut above and slack below are not mixed to wrinkled."""
+    page = open_page(skins(2))
+    sim = page.playground.world.sim
+    page.set(page.panel.color_by, "Wrinkles")
+    measure, names = page.panel.painter.measure, [body.name for body in page.playground.world.layout.bodies]
+    mine = measure.owner == names.index("skin")
+    parts = np.where(mine, 0.0, np.nan)
+    parts[np.flatnonzero(mine)[: mine.sum() // 3]] = 1.0
+    assert measure.per_body(parts, True)[names.index("skin")] == 0.0
+    assert np.isnan(measure.per_body(parts, True)[names.index("rigid")])
+    assert sim.finite

@@ -72,7 +72,7 @@ def test_gas_options_are_fields() -> None:
 @pytest.mark.parametrize(
     "cls", [SoftBody, Cloth, RigidBody, Ground, Plane, Container, Attachment, Settings, Gas, turgor.Springs,
             turgor.VelocityDamping, turgor.Membrane, turgor.materials.Preset, shapes.Shape, turgor.Energy,
-            turgor.Contacts, turgor.ContactEvent],
+            turgor.Contacts, turgor.ContactPatch, turgor.ContactEvent],
     ids=lambda cls: cls.__name__,
 )  # fmt: skip
 def test_data_says_its_units(cls: Any) -> None:
@@ -177,6 +177,7 @@ names = [body.name for body in sim.bodies.values()] + list(sim.walls)
 energy: turgor.Energy = sim.energy()
 total: float = energy.kinetic + energy.elastic + energy.gas + energy.gravity - energy.total
 found: turgor.Contacts = sim.contacts()
+patch: turgor.ContactPatch = found.patch("ball", "ground")
 deepest = found.max_penetration * found.count
 settings = (sim.settings.solver, sim.settings.worlds, sim.dt * sim.substeps)
 

@@ -156,8 +156,16 @@ class Job:
             rows = zip(force.pairs, force.worlds.tolist(), force.vectors, strict=True)
             result["force"] = {name: force.on(name) for name in force.bodies}
             result["pairs"] = [
-                {"first": a, "second": b, "world": world, "force": vector, "area": found.area(a, b, world)}
+                {
+                    "first": a,
+                    "second": b,
+                    "world": world,
+                    "force": vector,
+                    "area": patch.area,
+                    "pressure": patch.pressure,
+                }
                 for (a, b), world, vector in rows
+                for patch in [found.patch(a, b, world)]
             ]
         return result
 
@@ -207,12 +215,19 @@ class Job:
         print_table(columns, rows)
         if self.readings:
             forces = [
-                [pair["first"], pair["second"], ", ".join(f"{x:.4g}" for x in pair["force"]), _number(pair["area"])]
+                [
+                    pair["first"],
+                    pair["second"],
+                    ", ".join(f"{x:.4g}" for x in pair["force"]),
+                    _number(pair["area"]),
+                    _number(pair["pressure"]),
+                ]
                 for pair in result["contacts"]["pairs"]
                 if pair["world"] == 0
             ]
             print()
-            print_table(["on", "from", "mean force N", f"area {'m' if self.scene.dim == 2 else 'm²'}"], forces)
+            units = ("m", "N/m") if self.scene.dim == 2 else ("m²", "Pa")
+            print_table(["on", "from", "mean force N", f"area {units[0]}", f"pressure {units[1]}"], forces)
         for sentence in result["warnings"]:
             print(f"warning: {sentence}")
         for path in self.outputs:

@@ -92,7 +92,7 @@ def run(
     --look KEY=VALUE, for videos and pictures:
       size=[640,360]      view=[-66,17] (azimuth, elevation)   zoom=1.5
       velocities=true     normals=true     timestamp=true
-      color_by=pressure   color_by=speed   texture=flag.png
+      color_by=pressure   color_by=speed   color_by=stress   texture=flag.png
 
     What looks wrong (volume lost, pressures that do not hold, units) is listed under the summary, and in --json.
 

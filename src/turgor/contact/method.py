@@ -76,5 +76,8 @@ class ContactMethod(Protocol):
         """Add the impulses of this substep to those of the frame, pair by pair (`contact.pair_sums`)."""
 
     def found(self) -> dict[str, npt.NDArray[Any]]:
-        """Contacts of the last substep: pair, point (m), normal from second to first, depth (m), impulse (N s)."""
+        """Contacts of the last substep: pair, point (m), normal from second to first, depth (m), impulse (N s).
+
+        Methods that know it add friction: (n, dim) N s on the first.
+        """
         ...

@@ -34,13 +34,15 @@ class ContactForces:
 
     def on(self, name: str) -> FloatArray:
         """(dim,) N on a body or a wall from all that touches it; (worlds, dim) for several worlds."""
-        self._check([name])
+        self._needs_readings()
+        self.check_names([name])
         table = self.bodies[name]
         return table[0] if self.worlds_in_all == 1 else table
 
     def between(self, first: str, second: str) -> FloatArray:
         """(dim,) N on the first from the second; zero if they do not touch."""
-        self._check([first, second])
+        self._needs_readings()
+        self.check_names([first, second])
         total = np.zeros((self.worlds_in_all, self.vectors.shape[1]))
         for pair, world, vector in zip(self.pairs, self.worlds.tolist(), self.vectors, strict=True):
             if pair == (first, second):
@@ -49,9 +51,12 @@ class ContactForces:
                 total[world] -= vector
         return total[0] if self.worlds_in_all == 1 else total
 
-    def _check(self, names: Sequence[str]) -> None:
-        if not self.known:
-            raise SceneError("contact forces are not summed up: make the simulation with readings=True")
+    def check_names(self, names: Sequence[str]) -> None:
+        """SceneError for a name that is neither a body nor a wall."""
         for name in names:
             if name not in self.bodies:
                 raise SceneError(f"no body or wall {name!r}; {did_you_mean(name, list(self.bodies))}")
+
+    def _needs_readings(self) -> None:
+        if not self.known:
+            raise SceneError("contact forces are not summed up: make the simulation with readings=True")

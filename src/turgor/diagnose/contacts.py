@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from turgor.diagnose.contact_forces import ContactForces
+from turgor.diagnose.patches import ContactPatch, with_frame_means
+from turgor.errors import SceneError
 from turgor.scene.described import described
 
 __all__ = ["Contacts", "Touches", "joined", "wall_touches"]
@@ -30,6 +33,7 @@ class Touches:
     impulses: FloatArray  # (n,) N s of the last substep; nan where it is not known
     penetrations: FloatArray  # (n,) m: how far the surfaces themselves are inside each other
     areas: FloatArray  # (n,) m² (2D: m): part of the touching patch; nan where it is not known
+    forces: FloatArray  # (n, dim) N on the first: mean over the last frame at walls, else of the last substep
 
 
 @described
@@ -50,6 +54,9 @@ class Contacts:
     areas: Annotated[FloatArray, "m²", "(count,) part of the touching patch (2D: m); nan: not known"] = field(
         compare=False
     )
+    forces: Annotated[FloatArray, "N", "(count, dim) on the first of the pair, normal and friction; see `patch`"] = (
+        field(compare=False)
+    )
     force: Annotated[ContactForces, "N", "means over the last frame, per body and pair"] = field(
         compare=False, repr=False
     )
@@ -61,15 +68,53 @@ class Contacts:
         segments); of two soft bodies the mean of both sides. It is known to about half an edge along the rim. nan: two
         rigid bodies, or a historical contact method.
         """
-        rows = [i for i, pair in enumerate(self.pairs) if pair in ((first, second), (second, first))]
-        return float(self.areas[rows][self.worlds[rows] == world].sum())
+        return float(self.areas[self._groups.get(_key(first, second, world), [])].sum())
+
+    def patch(self, first: str, second: str, world: int = 0) -> ContactPatch:
+        """Where two bodies, or a body and a wall, touch: points, forces on the first, areas; and the mean pressure.
+
+        With `readings=True` forces are means over the last frame: that of the pair, shared out among the points that
+        touch now. Without, they are those of the last substep, which flicker even at rest. They are zero before the
+        first frame.
+        """
+        self.force.check_names([first, second])
+        if not 0 <= world < self.force.worlds_in_all:
+            raise SceneError(f"patch: there are worlds 0 to {self.force.worlds_in_all - 1}, got {world}")
+        rows = self._groups.get(_key(first, second, world), [])
+        signs = np.array([1.0 if self.pairs[row] == (first, second) else -1.0 for row in rows])[:, None]
+        forces = self.forces[rows] * signs
+        whole = forces.sum(axis=0)
+        if self.force.known and first != second:
+            means = self.force.between(first, second)
+            whole = means[world] if self.force.worlds_in_all > 1 else means
+        return ContactPatch(
+            first, second, world, self.points[rows], self.normals[rows] * signs, forces, self.areas[rows], whole
+        )
+
+    def patches(self) -> list[ContactPatch]:
+        """One for each pair that touches, in all worlds."""
+        return [self.patch(*self.pairs[rows[0]], world) for (world, _, _), rows in self._groups.items()]
+
+    @cached_property
+    def _groups(self) -> dict[tuple[int, str, str], list[int]]:
+        """The contacts of each pair in each world."""
+        found: dict[tuple[int, str, str], list[int]] = {}
+        for row, ((first, second), world) in enumerate(zip(self.pairs, self.worlds.tolist(), strict=True)):
+            found.setdefault(_key(first, second, world), []).append(row)
+        return found
+
+
+def _key(first: str, second: str, world: int) -> tuple[int, str, str]:
+    """Of a pair in any order."""
+    return (world, first, second) if first <= second else (world, second, first)
 
 
 def wall_touches(
     x: FloatArray, body: IntArray, world: IntArray, impulse: FloatArray, area: FloatArray,
-    normal: FloatArray, point: FloatArray, wall: IntArray, resolution: float,
+    force: FloatArray, normal: FloatArray, point: FloatArray, wall: IntArray, resolution: float,
 ) -> Touches:  # fmt: skip
     """x: (points, dim) m of `body` and `world`, impulse: (points, dim) N s on them, area: (points,) m² around them.
+    force: (points, dim) N on them.
 
     normal and point: (half spaces, dim), of `wall`; m.
 
@@ -78,7 +123,7 @@ def wall_touches(
     if not len(normal) or not len(x):
         none = np.zeros(0, np.int64)
         empty = np.zeros((0, x.shape[1]))
-        return Touches(none, none, none, empty, empty, np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0))
+        return Touches(none, none, none, empty, empty, np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), empty)
     distance = x @ normal.T - np.einsum("ij,ij->i", point, normal)
     nearest = distance.argmin(axis=1)
     least = distance[np.arange(len(x)), nearest]
@@ -86,7 +131,9 @@ def wall_touches(
     depth = -least[on]
     side = nearest[on]
     push = np.maximum(np.einsum("ij,ij->i", impulse[on], normal[side]), 0.0)
-    return Touches(body[on], wall[side], world[on], x[on], normal[side], depth, push, np.maximum(depth, 0.0), area[on])
+    return Touches(
+        body[on], wall[side], world[on], x[on], normal[side], depth, push, np.maximum(depth, 0.0), area[on], force[on]
+    )
 
 
 def joined(parts: list[tuple[Touches, list[str], list[str]]], dim: int, force: ContactForces) -> Contacts:
@@ -100,16 +147,18 @@ def joined(parts: list[tuple[Touches, list[str], list[str]]], dim: int, force: C
     def column(name: str, empty: FloatArray) -> FloatArray:
         return np.concatenate([*(getattr(touches, name) for touches, _, _ in parts), empty])
 
+    worlds, forces = column("world", np.zeros(0)).astype(np.int64), column("forces", np.zeros((0, dim)))
     deepest = float(column("penetrations", np.zeros(1)).max())
     return Contacts(
         count=len(pairs),
         max_penetration=max(0.0, deepest),
         pairs=pairs,
-        worlds=column("world", np.zeros(0)).astype(np.int64),
+        worlds=worlds,
         points=column("points", np.zeros((0, dim))),
         normals=column("normals", np.zeros((0, dim))),
         depths=column("depths", np.zeros(0)),
         impulses=column("impulses", np.zeros(0)),
         areas=column("areas", np.zeros(0)),
+        forces=with_frame_means(forces, pairs, worlds, force) if force.known else forces,
         force=force,
     )

@@ -54,7 +54,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         x: wp.array(dtype=vec),
         v: wp.array(dtype=vec),
         faces: wp.array(dtype=n.face),
-        face_rest: wp.array(dtype=law.quad),
+        face_rest: wp.array(dtype=n.quad),
         body: wp.array(dtype=int),
         skin_law: wp.array(dtype=int),
         wrinkling: wp.array(dtype=int),

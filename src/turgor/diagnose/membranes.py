@@ -10,6 +10,7 @@ import warp as wp
 
 from turgor.forces import membrane
 from turgor.kernel.numbers import Numbers, at
+from turgor.scene.material import RUBBER, STVK
 
 if TYPE_CHECKING:
     from turgor.model.model import Model
@@ -36,7 +37,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """measure_faces."""
     real, vec, dim = n.real, n.vec, n.dim
     law = membrane.kernels(n)
-    pair, quad, skin_of = law.pair, law.quad, law.skin_of
+    pair, quad, skin_of = n.pair, n.quad, law.skin_of
     square_stretches, stress_of, strip_of, energy_of = (
         law.square_stretches, law.stress_of, law.strip_of, law.energy_of,
     )  # fmt: skip
@@ -81,14 +82,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         stretch[t] = pair(wp.sqrt(l1), wp.sqrt(l2))
         if found.state == membrane.WRINKLED:
             natural = one - poisson[b] * (l1 - one)
-            if skin.law == membrane.RUBBER:
+            if skin.law == RUBBER:
                 natural = one / wp.sqrt(l1)
             l2 = wp.max(natural, real(1.0e-6))
         l2 = wp.max(l2, real(1.0e-6))
         ratio = wp.sqrt(l1 / l2)
         pull = thickness[b] * pair(found.s1 * ratio, found.s2 / ratio)
         thin = one / wp.sqrt(l1 * l2)
-        if skin.law == membrane.STVK:
+        if skin.law == STVK:
             nu = poisson[b]
             thin = wp.sqrt(wp.max(one - nu / (one - nu) * (l1 + l2 - real(2.0)), real(1.0e-6)))
         tension[t] = pull
@@ -102,7 +103,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 def measure(model: "Model", state: "State") -> Faces:
     """At the present positions."""
     n, count, worlds = model.numbers, len(model.faces), model.worlds
-    kind = membrane.kernels(n).pair
+    kind = n.pair
     pairs = [wp.zeros(count, dtype=kind, device=model.device) for _ in range(3)]
     found = wp.zeros(count, dtype=wp.int32, device=model.device)
     energy = wp.zeros(count, dtype=wp.float64, device=model.device)

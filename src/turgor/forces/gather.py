@@ -62,6 +62,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         b = chunk_body[chunk]
         k = stiffness[b]
         kd = damping[b]
+        springy = k > real(0.0) or kd > real(0.0)  # a skin of a material is not
         origin = x[reference[b]]
         volume = real(0.0)
         for p in range(chunk_start[chunk] + lane, chunk_start[chunk + 1], wp.block_dim()):
@@ -79,7 +80,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             for q in range(begin, neighbour_start[i + 1]):
                 j = at(neighbours[at(q)])
                 d = x[j] - here
-                force += spring_force(d, v[j] - speed, neighbour_rest[at(q)], k, kd)
+                if springy:
+                    force += spring_force(d, v[j] - speed, neighbour_rest[at(q)], k, kd)
                 if q < fan:
                     if wp.static(dim == 3) or q == begin:
                         area += fan_vector(before, d)

@@ -22,10 +22,10 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.kernel.numbers import Numbers, at
+from turgor.scene.material import RUBBER
 
-__all__ = ["RUBBER", "SLACK", "STVK", "TAUT", "WRINKLED", "kernels"]
+__all__ = ["SLACK", "TAUT", "WRINKLED", "kernels"]
 
-STVK, RUBBER = 1, 2  # laws of a body; 0: it has springs
 TAUT, WRINKLED, SLACK = 0, 1, 2
 FLATTEST = 1e-6  # least J: a triangle that is folded flat has a finite stress
 
@@ -35,9 +35,8 @@ FLATTEST = 1e-6  # least J: a triangle that is folded flat has a finite stress
 def kernels(n: Numbers) -> SimpleNamespace:
     """The laws, add_membranes (each face to its corners), and pull_faces and gather_pulls for a GPU."""
     real, vec, dim = n.real, n.vec, n.dim
-    pair = wp.vec2f if real == wp.float32 else wp.vec2d
+    pair, quad = n.pair, n.quad
     triple = wp.vec3f if real == wp.float32 else wp.vec3d
-    quad = wp.vec4f if real == wp.float32 else wp.vec4d
     one, half, zero = wp.constant(real(1.0)), wp.constant(real(0.5)), wp.constant(real(0.0))
     flattest = wp.constant(real(FLATTEST))
     tiny = wp.constant(real(n.tiny))
@@ -428,7 +427,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         f_out[i] = f_out[i] + total
 
     return SimpleNamespace(
-        pair=pair, quad=quad, Skin=Skin, Strain=Strain, Stress=Stress, skin_of=skin_of, strain_of=strain_of,
+        Skin=Skin, Strain=Strain, Stress=Stress, skin_of=skin_of, strain_of=strain_of,
         stress_of=stress_of, strip_of=strip_of, ratio_of=ratio_of, energy_of=energy_of,
         square_stretches=square_stretches, pulls=pulls, at_corner=at_corner, add_membranes=add_membranes,
         pull_faces=pull_faces, gather_pulls=gather_pulls,

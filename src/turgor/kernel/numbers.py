@@ -82,6 +82,16 @@ class Numbers:
         return wp.vec2d if self.dim == 2 else wp.vec3d
 
     @property
+    def pair(self) -> Any:
+        """Warp vector of two numbers, whatever the dimension."""
+        return wp.vec2f if self.precision == "single" else wp.vec2d
+
+    @property
+    def quad(self) -> Any:
+        """Warp vector of four numbers."""
+        return wp.vec4f if self.precision == "single" else wp.vec4d
+
+    @property
     def face(self) -> Any:
         """Vertex indices of a face: a segment in 2D, a triangle in 3D."""
         return wp.vec2i if self.dim == 2 else wp.vec3i

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.forces import membrane
 from turgor.kernel.numbers import Numbers
 from turgor.model import topology
 from turgor.model.energy_scale import energy_scale
@@ -23,7 +22,7 @@ from turgor.model.rigids import Rigids
 from turgor.model.tiling import joined, tiled
 from turgor.model.walls import Walls
 from turgor.scene.data import VOLUMES, Body, Cloth, SoftBody, VelocityDamping
-from turgor.scene.material import Membrane
+from turgor.scene.material import RUBBER, STVK, Membrane
 from turgor.scene.scene import Scene
 from turgor.scene.swelling import spring_like
 
@@ -87,7 +86,7 @@ def _material(material: Membrane | None, part: Part) -> dict[str, float]:
         "stiffness": 0.0,
         "damping": 0.0,
         "bending": material.flexural_rigidity,
-        "skin_law": membrane.STVK if material.law == "stvk" else membrane.RUBBER,
+        "skin_law": STVK if material.law == "stvk" else RUBBER,
         "young": material.young,
         "poisson": material.ratio,
         "thickness": material.thickness,
@@ -257,7 +256,7 @@ class Model:
         self.hinges = self.repeated(hinges, wp.vec3i if dim == 2 else wp.vec4i, self.vertices)
         self.rest_angles = self.repeated(self.rest_angles_host, real)
         turns = np.stack([np.cos(self.rest_angles_host), np.sin(self.rest_angles_host)], axis=1)
-        self.rest_turns = self.repeated(turns, membrane.kernels(self.numbers).pair)
+        self.rest_turns = self.repeated(turns, self.numbers.pair)
         self.hinge_weight_host = self._concatenated("hinge_weight")
         self.hinge_weight = self.repeated(self.hinge_weight_host, real)
         self._membranes()
@@ -268,7 +267,7 @@ class Model:
         none = np.zeros(4)
         rows = [part.face_rest if len(part.face_rest) else np.tile(none, (len(part.faces), 1)) for part in self.parts]
         rest = np.concatenate([*rows, np.zeros((0, 4))]) if self.has_membranes else np.zeros((0, 4))
-        self.face_rest = self.repeated(rest, membrane.kernels(self.numbers).quad)
+        self.face_rest = self.repeated(rest, self.numbers.quad)
         corners, self.face_corner_start = np.zeros(0, np.int32), self.int_array([])
         if self.has_membranes:
             indices = np.arange(self.faces_host.size, dtype=np.int32)
@@ -374,8 +373,8 @@ class Model:
 
     def repeated(self, rows: Any, dtype: Any, shift: Any = 0) -> Any:
         """Device array of the rows of one world in all worlds; shift: by how much indices grow from world to world."""
-        rows_of = membrane.kernels(self.numbers)
-        real_types = (self.numbers.real, self.numbers.vec, rows_of.pair, rows_of.quad)
+        n = self.numbers
+        real_types = (n.real, n.vec, n.pair, n.quad)
         kind = self.numbers.dtype if dtype in real_types else np.int32
         return tiled(np.asarray(rows, kind), self.worlds, dtype, self.device, shift)
 

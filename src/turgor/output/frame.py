@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BodyLayout", "Frame", "Layout", "WallLayout"]
+__all__ = ["SKIN_FIELDS", "BodyLayout", "Frame", "Layout", "WallLayout"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
+
+#: Fields of the faces of skins of a material -> numbers per face
+SKIN_FIELDS = {"stretch": 2, "stress": 2, "tension": 2, "wrinkled": 1}
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class BodyLayout:
     faces: IntArray  # (m, 3) triangles in 3D, (m, 2) segments in 2D; indices local to the body
     uv: FloatArray | None = None  # (count, 2) texture coordinates, cloth only
     color: tuple[float, float, float] | None = None  # RGB in 0..1; None: the viewer chooses
+    material: bool = False  # whether its skin is of a material, so that frames have the fields of its faces
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,24 @@ class Layout:
         """Number of vertices of one world."""
         return sum(body.count for body in self.bodies)
 
+    @property
+    def faces(self) -> int:
+        """Number of faces of all bodies (segments in 2D)."""
+        return sum(len(body.faces) for body in self.bodies)
+
+    @property
+    def has_materials(self) -> bool:
+        """Whether frames have the fields of skins of a material."""
+        return any(body.material for body in self.bodies)
+
 
 @dataclass(frozen=True)
 class Frame:
-    """One world at one time."""
+    """One world at one time.
+
+    The fields of the faces (segments in 2D) are in the order of the layout: body by body, each in the order of its
+    faces. They are nan for bodies that are not of a material, and None where no body is.
+    """
 
     index: int  # frame number, 0 = initial state
     time: float  # seconds
@@ -71,3 +89,7 @@ class Frame:
     volumes: FloatArray  # (bodies,) m³ (m² in 2D); nan for a body without gas
     pressures: FloatArray  # (bodies,) absolute pressure, Pa (N/m in 2D); nan for a body without gas
     walls: tuple[WallPose, ...] = field(default=())
+    stretch: FloatArray | None = None  # (faces, 2) principal stretches, the larger one first
+    stress: FloatArray | None = None  # (faces, 2) Pa: principal Cauchy stresses
+    tension: FloatArray | None = None  # (faces, 2) N/m: principal forces per length as it is now
+    wrinkled: FloatArray | None = None  # (faces,) 0: taut, 1: wrinkled, 2: slack

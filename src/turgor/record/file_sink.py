@@ -31,6 +31,12 @@ class FileSink:
                 f"{self.path}: frame {frame.index} has positions of shape {np.shape(frame.positions)} where the layout "
                 f"says {expected}; every frame must come from the simulation the file was opened for."
             )
+        stress, faces = frame.stress, (self.layout.faces, 2)
+        if self.layout.has_materials and (stress is None or np.shape(stress) != faces):
+            raise SceneError(
+                f"{self.path}: frame {frame.index} has not the stress of {self.layout.faces} faces that the layout "
+                "says; every frame must come from the simulation the file was opened for."
+            )
         self._add(frame)
         self.frames += 1
 

@@ -33,6 +33,7 @@ VELOCITY, NORMAL, TEXT = _rgb("#d81e2c"), _rgb("#2b4a7d"), _rgb("#3c4652")
 SMALLEST_TEXT = 14  # pixels: still read when a page shows the picture somewhat smaller
 #: From low to high: blue, pale, red. Ends are as dark as each other, so it also prints.
 RAMP = np.array([_rgb(code) for code in ("#2f5fb3", "#6fa8dc", "#f1ead8", "#f0975a", "#c92f36")])
+COLOR_BY = ("pressure", "speed", "stress", "stretch", "wrinkled")
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class Look:
     velocities: bool = False  # red velocity vectors at the vertices (Matyka 2007)
     velocity_seconds: float | None = None  # s: a vector is as long as the path in this time; None: chosen from the size
     normals: bool = False  # outward normals at the vertices (Matyka 2004)
-    color_by: str | None = None  # "pressure" | "speed" | None
-    limits: tuple[float, float] | None = None  # range of color_by, Pa or m/s; None: what has been seen so far
+    color_by: str | None = None  # one of COLOR_BY; the last three are of skins of a material
+    limits: tuple[float, float] | None = None  # range of color_by, in its SI unit; None: what has been seen so far
     texture: str | Path | None = None  # picture file for cloth with uv; None: stripes; "none": plain
     timestamp: bool = False  # the time, in the corner
     view: tuple[float, float] = (-66.0, 17.0)  # azimuth and elevation of the 3D camera, degrees
@@ -53,8 +54,8 @@ class Look:
     def __post_init__(self) -> None:
         if len(self.size) != 2 or any(int(n) != n or not 16 <= n <= 8192 for n in self.size):
             raise SceneError(f"size = {self.size}: give width and height in pixels, each 16 to 8192.")
-        if self.color_by not in (None, "pressure", "speed"):
-            raise SceneError(f"color_by = {self.color_by!r}: use 'pressure', 'speed' or None.")
+        if self.color_by is not None and self.color_by not in COLOR_BY:
+            raise SceneError(f"color_by = {self.color_by!r}: use {', '.join(map(repr, COLOR_BY))} or None.")
         if self.limits is not None and not self.limits[0] < self.limits[1]:
             raise SceneError(f"limits = {self.limits}: the first must be less than the second.")
         if self.velocity_seconds is not None and not self.velocity_seconds > 0:
@@ -92,19 +93,24 @@ def base_colors(layout: Layout) -> list[Color]:
 
 
 class ValueColors:
-    """Colours that follow pressure (per body) or speed (per vertex). The range grows with what is seen."""
+    """Colours that follow a value of COLOR_BY. The range grows with what is seen, but that of wrinkles is known."""
 
     def __init__(self, look: Look, layout: Layout) -> None:
         self._by = look.color_by
         self._fixed = look.limits
         self._layout = layout
-        self._low, self._high = np.inf, -np.inf
+        self._low, self._high = (0.0, 2.0) if self._by == "wrinkled" else (np.inf, -np.inf)
 
     def vertex_colors(self, frame: Frame) -> FloatArray:
-        """(vertices, 3) RGB in 0..1; a body without gas is grey when pressure is shown."""
+        """(vertices, 3) RGB in 0..1; grey: a body without gas for pressure, one without material for its fields.
+
+        Of the faces around a vertex the mean counts: of the larger principal stress or stretch.
+        """
         if self._by == "speed":
             values = np.linalg.norm(frame.velocities, axis=1)
             self._low = 0.0
+        elif self._by in ("stress", "stretch", "wrinkled"):
+            values = self._around_vertices(getattr(frame, self._by))
         else:
             counts = [body.count for body in self._layout.bodies]
             values = np.repeat(np.asarray(frame.pressures, np.float64), counts)
@@ -118,6 +124,18 @@ class ValueColors:
         colors = np.stack([np.interp(part, knots, RAMP[:, channel]) for channel in range(3)], axis=1)
         colors[~np.isfinite(values)] = 0.7
         return colors
+
+    def _around_vertices(self, field: FloatArray | None) -> FloatArray:
+        """(vertices,) means of the faces around them; nan where there is none with a value."""
+        count = self._layout.vertices
+        if field is None:
+            return np.full(count, np.nan)
+        faces = np.concatenate([np.asarray(body.faces, np.int64) + body.start for body in self._layout.bodies])
+        field = field if field.ndim == 1 else field[:, 0]
+        known = np.isfinite(field)
+        corners = faces[known].ravel()
+        sums = np.bincount(corners, np.repeat(field[known], faces.shape[1]), count)
+        return np.asarray(sums / np.where(numbers := np.bincount(corners, minlength=count), numbers, np.nan))
 
 
 def flag_texture(color: Color, size: int = 256) -> Pixels:

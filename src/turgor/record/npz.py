@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from turgor.files import replacing
-from turgor.output.frame import Frame, Layout
+from turgor.output.frame import SKIN_FIELDS, Frame, Layout
 from turgor.record.file_sink import FileSink
 
 __all__ = ["NpzSink"]
 
 
 class NpzSink(FileSink):
-    """Collects frames and writes them at `close`, in one move. Memory: 16 · dim bytes per vertex and frame.
+    """Collects frames and writes them at `close`, in one move. Memory: 16 · dim bytes per vertex and frame,
+    with materials also 56 per face.
 
     For long runs of large scenes use `.vtkhdf`, which streams. Arrays in the file:
     times (frames,) s; positions, velocities (frames, vertices, dim) m, m/s; volumes, pressures (frames, bodies);
     body_names, body_kinds, body_starts, body_counts (bodies,); faces (m, dim) global vertex indices;
     face_starts (bodies + 1,); wall_positions (frames, walls, dim); wall_rotations (frames, walls, dim, dim);
-    scene, fps, dim.
+    scene, fps, dim. With materials also stretch, stress (Pa), tension (N/m) (frames, m, 2) and wrinkled (frames, m) of
+    the faces; nan for bodies without.
     """
 
     def __init__(self, path: Path, layout: Layout) -> None:
         super().__init__(path, layout)
         self._taken: list[Frame] = []
+        self._skin_fields = list(SKIN_FIELDS) if layout.has_materials else []
 
     def _add(self, frame: Frame) -> None:
-        copy = {name: np.array(getattr(frame, name)) for name in ("positions", "velocities", "volumes", "pressures")}
+        names = ["positions", "velocities", "volumes", "pressures", *self._skin_fields]
+        copy = {name: np.array(getattr(frame, name)) for name in names}
         self._taken.append(Frame(frame.index, frame.time, **copy, walls=frame.walls))
 
     def close(self, success: bool = True) -> None:
@@ -38,6 +43,9 @@ class NpzSink(FileSink):
         layout, dim = self.layout, self.layout.dim
         bodies, walls = layout.bodies, len(layout.walls)
         faces = [np.asarray(body.faces, np.int64).reshape(-1, dim) + body.start for body in bodies]
+        skins: dict[str, Any] = {
+            name: np.stack([getattr(frame, name) for frame in taken]) for name in self._skin_fields
+        }
         poses = [pose for frame in taken for pose in frame.walls]
         with replacing(self.path) as temporary:
             np.savez(
@@ -58,4 +66,5 @@ class NpzSink(FileSink):
                 face_starts=np.cumsum([0, *map(len, faces)]),
                 wall_positions=np.array([pose.position for pose in poses]).reshape(len(taken), walls, dim),
                 wall_rotations=np.array([pose.rotation for pose in poses]).reshape(len(taken), walls, dim, dim),
+                **skins,
             )

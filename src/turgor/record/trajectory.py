@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
-from turgor.output.frame import BodyLayout, Frame, Layout, WallLayout, WallPose
+from turgor.output.frame import SKIN_FIELDS, BodyLayout, Frame, Layout, WallLayout, WallPose
 from turgor.record.vtkhdf import FORMAT
 
 __all__ = ["Trajectory", "read"]
@@ -61,6 +61,7 @@ class Trajectory:
             volumes=self._rows("FieldData/volume", index, len(layout.bodies)),
             pressures=self._rows("FieldData/pressure", index, len(layout.bodies)),
             walls=tuple(WallPose(c[:dim], r[:dim, :dim]) for c, r in zip(centers, rotations, strict=True)),
+            **self._skin_fields(index),
         )
 
     def __iter__(self) -> Iterator[Frame]:
@@ -72,6 +73,13 @@ class Trajectory:
         count, vertices = len(self), self.layout.vertices
         rows = np.asarray(self._file["VTKHDF/Points"][: count * vertices], np.float64)
         return rows.reshape(count, vertices, 3)[..., : self.layout.dim]
+
+    def _skin_fields(self, index: int) -> dict[str, FloatArray]:
+        """The fields of the faces; in 2D the polygons that fill the outlines come after them, without."""
+        if not self.layout.has_materials:
+            return {}
+        cells = sum(int(self._file[f"VTKHDF/{kind}/NumberOfCells"][0]) for kind in ("Lines", "Polygons"))
+        return {name: self._rows(f"CellData/{name}", index, cells)[: self.layout.faces] for name in SKIN_FIELDS}
 
     def _rows(self, name: str, index: int, rows: int) -> FloatArray:
         if rows == 0:
@@ -110,6 +118,7 @@ def _read_layout(group: Any) -> Layout:
                 faces=faces[number],
                 uv=bodies[uv][:] if uv in bodies else None,
                 color=None if np.isnan(color).any() else (float(color[0]), float(color[1]), float(color[2])),
+                material="materials" in bodies and bool(bodies["materials"][number]),
             )
         )
     sides = []

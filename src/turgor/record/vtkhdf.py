@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from turgor.errors import SceneError
 from turgor.files import replacing
-from turgor.output.frame import Frame, Layout
+from turgor.output.frame import SKIN_FIELDS, Frame, Layout
 from turgor.record.file_sink import FileSink
 from turgor.record.geometry import loops, to_3d
 
@@ -100,6 +100,8 @@ class _Plan:
         self.layout = layout
         self.real = real
         vertices, bodies, walls = layout.vertices, len(layout.bodies), len(layout.walls)
+        self.cells = layout.faces + _fillings(layout)  # rows of a field of the faces
+        skins = {f"CellData/{name}": (self.cells, columns) for name, columns in SKIN_FIELDS.items()}
         shapes = {
             "Steps/Values": (1, 1),
             "Points": (vertices, 3),
@@ -108,6 +110,7 @@ class _Plan:
             "FieldData/pressure": (bodies, 1),
             "FieldData/wall_position": (walls, 3),
             "FieldData/wall_rotation": (walls, 9),
+            **(skins if layout.has_materials else {}),
         }
         self.shapes = {name: shape for name, shape in shapes.items() if shape[0]}
         self.frame_bytes = sum(
@@ -116,7 +119,10 @@ class _Plan:
 
     def dtype(self, name: str) -> np.dtype[Any]:
         """Only the large arrays may be single precision."""
-        return self.real if name in ("Points", "PointData/velocity") else np.dtype(np.float64)
+        if name == "CellData/wrinkled":
+            return np.dtype(np.float32)  # holds 0, 1, 2 and nan exactly
+        large = name in ("Points", "PointData/velocity") or name.startswith("CellData/")
+        return self.real if large else np.dtype(np.float64)
 
     def arrays(self, frame: Frame) -> dict[str, npt.NDArray[Any]]:
         """The bytes of one frame, ready to be written."""
@@ -135,6 +141,11 @@ class _Plan:
             "FieldData/wall_position": to_3d([pose.position for pose in frame.walls]) if walls else (),
             "FieldData/wall_rotation": rotations,
         }
+        if self.layout.has_materials:
+            for name, columns in SKIN_FIELDS.items():
+                rows = np.full((self.cells, columns), np.nan)
+                rows[: self.layout.faces] = np.reshape(getattr(frame, name), (-1, columns))
+                data[f"CellData/{name}"] = rows
         return {
             name: np.ascontiguousarray(data[name], self.dtype(name)).reshape(shape)
             for name, shape in self.shapes.items()
@@ -264,6 +275,11 @@ def _write_topology(root: Any, layout: Layout) -> None:
     root.create_group("PointData")["body"] = owner
 
 
+def _fillings(layout: Layout) -> int:
+    """The number of polygons that fill outlines in 2D; VTK counts them after the lines, and they have no fields."""
+    return sum(len(loops(body.faces)[0]) for body in layout.bodies) if layout.dim == 2 else 0
+
+
 def _write_steps(steps: Any, plan: _Plan, capacity: int) -> None:
     """The offsets of every step that will fit; all are known in advance."""
     index = np.arange(capacity, dtype=np.int64)
@@ -298,6 +314,8 @@ def _write_layout(group: Any, layout: Layout) -> None:
     faces = [np.asarray(body.faces, np.int32).reshape(-1, layout.dim) for body in layout.bodies]
     bodies["faces"] = np.concatenate([*faces, np.zeros((0, layout.dim), np.int32)])
     bodies["face_counts"] = np.array([len(part) for part in faces], np.int64)
+    if layout.has_materials:
+        bodies["materials"] = np.array([body.material for body in layout.bodies], np.uint8)
     for number, body in enumerate(layout.bodies):
         if body.uv is not None:
             bodies[f"uv/{number}"] = np.asarray(body.uv, np.float64)

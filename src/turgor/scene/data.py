@@ -284,9 +284,9 @@ class SoftBody(Body):
 
     spin: Annotated[Rotation, "rad/s", "about the centre of mass"] = ZERO
     gas: Annotated[Gas | None, "Pa or J", "what fills it; None: nothing"] = EMPTY
-    gauge: Annotated[float | None, "Pa", "above the atmosphere at rest volume, of a body with a material: its gas"] = (
-        None
-    )
+    gauge: Annotated[
+        float | None, "Pa", "above the atmosphere, once the skin holds it, of a body with a material: its gas"
+    ] = None
     volume: Annotated[str, "", 'as measured: "exact", "box", "ball", "ellipsoid", "monte-carlo" or "subdivision"'] = (
         "exact"
     )
@@ -340,7 +340,7 @@ class SoftBody(Body):
             )
         if self.gas is not None and not isinstance(self.gas, FromMaterial):
             raise SceneError("gauge is short for gas = { gauge = ... }: leave one of them out")
-        return Gas.at(gauge=number("gauge", self.gauge))
+        return Gas.at(gauge=number("gauge", self.gauge), pressure_at="equilibrium")
 
     def _from_material(self) -> dict[str, Any]:
         found, preset = super()._from_material(), preset_of(self.material)

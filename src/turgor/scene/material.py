@@ -9,10 +9,11 @@ from turgor.errors import SceneError
 from turgor.scene.described import described
 from turgor.scene.validate import choice, flag, number, put
 
-__all__ = ["LAWS", "Membrane", "MembraneLaw"]
+__all__ = ["LAWS", "RUBBER", "STVK", "Membrane", "MembraneLaw"]
 
 MembraneLaw = Literal["stvk", "neo-hookean", "mooney-rivlin"]
 LAWS: tuple[str, ...] = get_args(MembraneLaw)
+STVK, RUBBER = 1, 2  # kinds of laws, as kernels know them; 0: springs
 
 
 @described

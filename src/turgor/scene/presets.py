@@ -32,14 +32,14 @@ LATEX_BALLOON = Preset(
     gauge=2.5e3, strain=0.03, friction=0.8,
 )  # fmt: skip
 
-# Plasticized PVC: ISO calls plastics below 70 MPa flexible; film for inflatables has 10 to 50 MPa at small strain, 1.2
-# to 1.35 g/cm³ and 0.2 to 0.3 mm. Beach balls are blown up by mouth: 1 to 3 kPa. No tension field: the shell does carry
-# compression. A leg, a tube of any radius, buckles at 2 π E h²/√(3 (1 - ν²)) (Timoshenko and Gere, Theory of Elastic
-# Stability), here 5 N, more than such a toy weighs.
+# Plasticized PVC: ISO calls plastics below 70 MPa flexible; soft film has a few to some tens of MPa at small strain (an
+# estimate), 1.2 to 1.35 g/cm³ and 0.2 to 0.3 mm. Beach balls are blown up by mouth: 1 to 3 kPa. No tension field: the
+# shell does carry compression. A leg, a tube of any radius, buckles at 2 π E h²/√(3 (1 - ν²)) (Timoshenko and Gere,
+# Theory of Elastic Stability), here 3 N, more than such a toy weighs.
 BEACH_BALL = Preset(
     name="beach_ball",
-    about="film of soft PVC, 0.25 mm: beach balls, swim rings, inflatable animals",
-    membrane=Membrane(young=20e6, poisson=0.45, thickness=0.25e-3, density=1300.0, damping=5e-4, wrinkling=False),
+    about="film of soft PVC, 0.3 mm: beach balls, swim rings, inflatable animals",
+    membrane=Membrane(young=8e6, poisson=0.45, thickness=0.3e-3, density=1300.0, damping=3e-3, wrinkling=False),
     gauge=2e3, strain=0.001, friction=0.4,
 )  # fmt: skip
 

@@ -335,8 +335,8 @@ class Simulation:
     def contacts(self) -> Contacts:
         """What touches what now: count, deepest penetration, and arrays of pairs, points, normals, depths, impulses.
 
-        `area(first, second)` is the size of a touching patch; with `readings=True`, `force` has the mean contact forces
-        over the last frame, per body and per pair.
+        `patch(first, second)` has points, forces and areas of a pair as arrays, and its mean pressure. With
+        `readings=True` forces are means over the last frame, and `force` has those per body and per pair.
         """
         return contacts_of(self)
 

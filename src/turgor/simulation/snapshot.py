@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from turgor.diagnose import membranes
 from turgor.model.rotations import matrices_of, swing
 from turgor.output.frame import BodyLayout, Frame, Layout, WallLayout, WallPose
 from turgor.scene.data import SoftBody
@@ -26,7 +27,9 @@ def layout_of(sim: Simulation) -> Layout:
         shape = body.shape
         kind = "soft" if isinstance(body, SoftBody) else "cloth"
         count = len(shape.vertices)
-        bodies.append(BodyLayout(body.name, kind, int(start), count, shape.faces, shape.uv, body.color))
+        bodies.append(
+            BodyLayout(body.name, kind, int(start), count, shape.faces, shape.uv, body.color, body.membrane is not None)
+        )
     start = sim.vertices
     for rigid in sim.model.rigids.bodies:
         shape = rigid.shape
@@ -59,7 +62,34 @@ def frame_of(sim: Simulation) -> Frame:
         volumes=per_body(sim.engine.scratch.volume),
         pressures=per_body(sim.engine.scratch.pressure),
         walls=_wall_poses(sim),
+        **_skin_fields(sim),
     )
+
+
+def _skin_fields(sim: Simulation) -> dict[str, npt.NDArray[np.float64]]:
+    """The fields of the faces of the first world, as BodyView gives them; none without materials."""
+    model = sim.model
+    if not model.has_membranes:
+        return {}
+    found = membranes.measure(model, sim.state)
+    tables: dict[str, npt.NDArray[Any]] = {
+        "stretch": found.stretch,
+        "stress": found.stress,
+        "tension": found.tension,
+        "wrinkled": found.state,
+    }
+    rigid = sum(len(body.shape.faces) for body in model.rigids.bodies)
+    fields = {}
+    for name, table in tables.items():
+        rows = np.full((table.shape[1] + rigid, *table.shape[2:]), math.nan)
+        start = 0
+        for body, part in zip(model.bodies, model.parts, strict=True):
+            stop = start + len(part.faces)
+            if body.membrane is not None:
+                rows[start:stop][part.face_order] = table[0, start:stop]
+            start = stop
+        fields[name] = rows
+    return fields
 
 
 def _rigid_points(sim: Simulation) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

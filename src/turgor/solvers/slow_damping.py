@@ -18,7 +18,7 @@ from turgor.solvers.implicit import pace, rigid_part
 
 __all__ = ["kernels"]
 
-SHARE = 0.5  # of the quickest frequency
+SHARE = 0.2  # of the quickest frequency
 
 
 @functools.cache

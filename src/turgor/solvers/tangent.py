@@ -28,7 +28,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """tangent_of a face, block_of two of its corners; bound_skins for the stability of explicit solvers."""
     real, vec, dim = n.real, n.vec, n.dim
     law = membrane.kernels(n)
-    pair, quad, Skin = law.pair, law.quad, law.Skin
+    pair, quad, Skin = n.pair, n.quad, law.Skin
     strain_of, stress_of, strip_of, ratio_of, skin_of = (
         law.strain_of, law.stress_of, law.strip_of, law.ratio_of, law.skin_of,
     )  # fmt: skip

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from support.layouts import GROUND_POSE_2D, disc_layout, frame_of, rich_frame, rich_layout
+from support.vtk_reader import vtk_steps
 from turgor.errors import SceneError
 from turgor.output.frame import Frame
 from turgor.record import Sink, check_path, open_sink, read
@@ -26,26 +27,6 @@ def assert_same(got: Frame, expected: Frame) -> None:
     for a, b in zip(got.walls, expected.walls, strict=True):
         np.testing.assert_array_equal(a.position, b.position)
         np.testing.assert_array_equal(a.rotation, b.rotation)
-
-
-def vtk_steps(path: Path):
-    """What vtkHDFReader (ParaView, PyVista) makes of the file: times, and one mesh per step."""
-    pv = pytest.importorskip("pyvista")
-    from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
-    from vtkmodules.vtkIOHDF import vtkHDFReader
-
-    reader = vtkHDFReader()
-    reader.SetFileName(str(path))
-    reader.UpdateInformation()
-    times = reader.GetOutputInformation(0).Get(vtkStreamingDemandDrivenPipeline.TIME_STEPS())
-    times = times or (0.0,)  # VTK takes a file with one step for a still
-    meshes = []
-    for step in range(reader.GetNumberOfSteps()):
-        reader.SetStep(step)
-        reader.Modified()
-        reader.Update()
-        meshes.append(pv.wrap(reader.GetOutput()).copy())
-    return times, meshes
 
 
 def record(path: Path, count: int, **options: object) -> None:

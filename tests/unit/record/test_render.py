@@ -381,3 +381,22 @@ def test_recording_imports_nothing_heavy():
     code = f"import sys, turgor.record; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.req("X11")
+@pytest.mark.parametrize("dim", [2, 3])
+def test_colour_follows_stress_of_materials(dim):
+    """In 3D one half of a ball is stressed more, in 2D one of two discs; without a value it is grey."""
+    layout, points = ball_layout() if dim == 3 else disc_layout()
+    layout = replace(layout, bodies=tuple(replace(body, material=True) for body in layout.bodies), walls=())
+    faces = np.concatenate([body.faces + body.start for body in layout.bodies])
+    right = points[faces].mean(axis=1)[:, 0] > 0
+    stress = np.stack([np.where(right, 3e6, 1e6), np.zeros(len(right))], axis=1)
+    frame = replace(frame_of(points, 0, len(layout.bodies)), stress=stress)
+    with Painter(layout, size=SMALL, color_by="stress", view=(-90.0, 10.0)) as painter:
+        picture = painter.draw(frame)
+        plain = painter.draw(replace(frame, stress=np.full_like(stress, np.nan)))
+    assert reddish(picture)[:, 165:].sum() > 500 > reddish(picture)[:, :150].sum()
+    assert bluish(picture)[:, :155].sum() > 500 > bluish(picture)[:, 170:].sum()
+    assert not reddish(plain).any()
+    assert not bluish(plain).any()

@@ -58,9 +58,10 @@ def test_what_was_given_is_written() -> None:
 def test_a_table_is_a_membrane_and_gauge_a_gas() -> None:
     scene = Scene.from_toml(HEAD + 'material = { young = 2e6, thickness = 1e-3, law = "neo-hookean" }\ngauge = 300\n')
     python = Scene()
-    python.add_soft_body(BALL, name="ball", material=Membrane(young=2e6, law="neo-hookean"), gas=Gas.at(gauge=300.0))
+    python.add_soft_body(BALL, name="ball", material=Membrane(young=2e6, law="neo-hookean"), gauge=300.0)
+    assert python["ball"].gas == Gas.at(gauge=300.0, pressure_at="equilibrium")
     assert scene == python
-    assert written(scene)["gas"] == {"gauge": 300.0, "ambient": 101325.0}
+    assert written(scene)["gas"] == {"gauge": 300.0, "ambient": 101325.0, "pressure_at": "equilibrium"}
     assert written(scene)["material"] == {"young": 2e6, "thickness": 1e-3, "damping": 0.0, "law": "neo-hookean"}
 
 

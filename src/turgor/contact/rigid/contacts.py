@@ -248,4 +248,5 @@ class RigidContacts:
             "normal": np.asarray(pairs.normal.numpy(), np.float64)[pair],
             "depth": -gap[touches],
             "impulse": impulse[touches],
+            "friction": np.asarray(points.friction_impulse.numpy(), np.float64)[row],
         }

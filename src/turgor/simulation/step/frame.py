@@ -34,6 +34,7 @@ from turgor.simulation.step.forces import Forces
 from turgor.simulation.step.fused import FusedEnd
 from turgor.simulation.step.implicit import BackwardEuler
 from turgor.simulation.step.slow_damping import SlowDamping
+from turgor.simulation.step.spectrum import SkinSpectrum
 from turgor.simulation.step.split import SplitEnd
 from turgor.solvers import accuracy as accuracy_of
 from turgor.solvers import leapfrog, plan, stability, stage, tangent
@@ -94,6 +95,7 @@ class Step:
         self.k_losses = losses.kernels(n) if ledger else None
         self.forces = Forces(model, self.launch, gathers)
         self.slow_damping: SlowDamping | None = None
+        self.spectrum = SkinSpectrum(self) if model.has_membranes and substeps is None else None
         if model.has_membranes and substeps is None and not scheme.implicit:
             self.substitute_viscosity(booking=ledger)
         self.fused = FusedEnd(model, self.launch, scheme, **options)
@@ -395,6 +397,8 @@ class Step:
             wp.capture_if(self.scratch.estimate_due, on_true=self.estimate_error)
         if self.slow_damping is not None:
             self.slow_damping.run()
+        if self.spectrum is not None and not self.scheme.implicit:
+            self.spectrum.run()
         if self.implicit is not None:
             self.implicit.begin_frame()
         if self.split is not None and self.split.method is not None:
@@ -440,6 +444,8 @@ class Step:
             self.launch(k.bound_hinges, len(m.hinges))
         if m.has_membranes:
             self.launch(self.k_tangent.bound_skins, self.count)
+            if self.spectrum is not None:
+                self.spectrum.tighten()
             if self.slow_damping is not None:
                 self.slow_damping.share()
         self.launch.blocks(
@@ -473,6 +479,8 @@ class Step:
         if not self.count:
             return np.zeros(0)
         with ONE_AT_A_TIME:
+            if self.spectrum is not None:
+                self.spectrum.run()
             self.bound(scheme)
         return np.nan_to_num(np.asarray(self.scratch.step_bound.numpy(), np.float64), nan=0.0)
 

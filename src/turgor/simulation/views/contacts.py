@@ -63,7 +63,11 @@ def _on_walls(sim: Simulation) -> Touches:
     impulse = np.asarray(sim.engine.scratch.wall_impulse.numpy(), np.float64)
     point = np.asarray(sim.state.walls.point.numpy(), np.float64)
     area = _vertex_areas(sim, x) if walls.count else np.zeros(len(x))
-    found = wall_touches(x, body, world, impulse, area, normal, point, _wall_of(sim), resolution)
+    readings = None if sim.engine.split is None else sim.engine.split.readings
+    force = _per_second(sim, impulse)
+    if readings is not None:
+        force = sim.settings.fps * np.asarray(readings.wall_sum.numpy(), np.float64)
+    found = wall_touches(x, body, world, impulse, area, force, normal, point, _wall_of(sim), resolution)
     found.points[:] += m.anchor
     return found
 
@@ -85,7 +89,20 @@ def _between_bodies(sim: Simulation, surfaces: Surfaces, found: dict[str, npt.ND
         impulses=np.asarray(found["impulse"], np.float64),
         penetrations=np.maximum(depth - skins, 0.0),
         areas=_patch_areas(sim, pair, found),
+        forces=_last_forces(sim, found),
     )
+
+
+def _last_forces(sim: Simulation, found: dict[str, npt.NDArray[Any]]) -> FloatArray:
+    """(n, dim) N on the first in the last substep: normal, and friction where the method knows it."""
+    impulse = np.asarray(found["impulse"], np.float64)[:, None] * np.asarray(found["normal"], np.float64)
+    return _per_second(sim, impulse + np.asarray(found.get("friction", 0.0), np.float64))
+
+
+def _per_second(sim: Simulation, impulses: FloatArray) -> FloatArray:
+    """N of N s in the last substep; none before the first."""
+    dt = sim.dt
+    return np.asarray(impulses / dt if dt > 0.0 else np.zeros_like(impulses))
 
 
 def _wall_of(sim: Simulation) -> npt.NDArray[np.int64]:
@@ -207,6 +224,7 @@ def _between_rigids(
     first, second = np.asarray(found["first"], np.int64), np.asarray(found["second"], np.int64)
     wall = np.asarray(found["wall"], np.int64)
     parts = []
+    force = _last_forces(sim, found)
     for on_wall in (False, True):
         mine = (wall >= 0) == on_wall
         other = wall_of[wall[mine]] if on_wall else second[mine] % per_world + soft
@@ -221,6 +239,7 @@ def _between_rigids(
             impulses=np.asarray(found["impulse"], np.float64)[mine],
             penetrations=np.maximum(depth, 0.0),
             areas=np.full(len(depth), np.nan),
+            forces=force[mine],
         )
         parts.append((touches, names, wall_names if on_wall else names))
     return parts

@@ -19,7 +19,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """find_tangents once per round; stretch_faces with each direction; around, what the faces at a point answer."""
     real, vec, dim = n.real, n.vec, n.dim
     law, slope = membrane.kernels(n), tangent.kernels(n)
-    quad, skin_of, tangent_of = law.quad, law.skin_of, slope.tangent_of
+    quad, skin_of, tangent_of = n.quad, law.skin_of, slope.tangent_of
     Tangent, corner_weight = slope.Tangent, slope.corner_weight
 
     @n.kernel(__name__)

@@ -39,7 +39,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """sum_hinges, sum_membranes."""
     real, vec, dim, wide = n.real, n.vec, n.dim, n.wide
     hinge = wp.vec3i if dim == 2 else wp.vec4i
-    quad = membrane.kernels(n).quad
+    quad = n.quad
     law = membrane.kernels(numbers(dim, "double"))
     Skin, strain_of, energy_of = law.Skin, law.strain_of, law.energy_of
     half, one, nothing = wp.constant(wp.float64(0.5)), wp.constant(wp.float64(1.0)), wp.constant(wp.float64(0.0))

@@ -1,9 +1,10 @@
-"""The values that bodies can be coloured by: gauge pressure, stretch and speed; their range, and their colours."""
+"""The values that bodies can be coloured by: pressure, stretch, speed, stress, wrinkles; their range and colours."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,14 +39,18 @@ class Kind:
     least: float = 0.0  # smallest width of the range, SI
     none: str = ""  # what is grey
     share: float = 1.0  # of what is seen that is within the range; the rest has the colours of its ends
+    prefixes: bool = False  # the legend writes kPa or MPa for large values
+    levels: tuple[str, ...] = ()  # names of the values 0, 1, 2 ... if it has no others
 
 
 KINDS = {
     "pressure": Kind("Gauge pressure", "Pa", "N/m", least=1e-3, none="without gas"),
-    "stretch": Kind(
-        "Stretch of the springs", "%", "%", factor=100.0, signed=True, least=0.01, none="rigid", share=0.98
-    ),
+    "stretch": Kind("Stretch of the skin", "%", "%", factor=100.0, signed=True, least=0.01, none="rigid", share=0.98),
     "speed": Kind("Speed", "m/s", "m/s", least=1e-3),
+    "stress": Kind(
+        "Largest stress in the skin", "Pa", "Pa", least=1e-3, none="springs or rigid", share=0.98, prefixes=True
+    ),
+    "wrinkled": Kind("Wrinkles", "", "", none="springs or rigid", levels=("taut", "wrinkled", "slack")),
 }
 
 
@@ -83,6 +88,9 @@ class Range:
         """Grow so that the values are within."""
         known = values[np.isfinite(values)]
         if not len(known):
+            return
+        if self._kind.levels:
+            self.low, self.high = 0.0, len(self._kind.levels) - 1.0
             return
         aside = (1.0 - self._kind.share) / 2.0
         low, high = (float(value) for value in np.quantile(known, [aside, 1.0 - aside]))
@@ -134,8 +142,36 @@ class Measure:
         if name == "speed":
             speeds = np.linalg.norm(frame.velocities, axis=1)
             return np.asarray(speeds[self.corners].mean(axis=1))
+        if name == "stress":
+            return self._of_faces(None if frame.stress is None else frame.stress[:, 0])
+        if name == "wrinkled":
+            return self._of_faces(frame.wrinkled)
+        return self._stretch(frame)
+
+    def _stretch(self, frame: Frame) -> FloatArray:
+        """(elements,) of materials the mean of both principal stretches, of springs that of the edges; less 1."""
         lengths = np.stack([_distance(frame.positions, a, b) for a, b in self._edges()], axis=1)
-        return np.asarray((lengths / self._rest - 1.0).mean(axis=1))
+        of_edges = (lengths / self._rest - 1.0).mean(axis=1)
+        if frame.stretch is None:
+            return np.asarray(of_edges)
+        principal = frame.stretch.mean(axis=1) if self._layout.dim == 3 else frame.stretch[:, 0]
+        of_skin = self._of_faces(principal - 1.0)
+        return np.where(np.isfinite(of_skin), of_skin, of_edges)
+
+    def _of_faces(self, field: FloatArray | None) -> FloatArray:
+        """(elements,) of a field of the faces of a frame."""
+        return np.full(len(self.corners), math.nan) if field is None else np.asarray(field[self._rows])
+
+    @cached_property
+    def _rows(self) -> IntArray:
+        """(elements,) the face of a frame that each is: the one with the same vertices."""
+        faces = [np.asarray(body.faces, np.int64) + body.start for body in self._layout.bodies]
+        both = np.sort(np.concatenate([*faces, self.corners]), axis=1)
+        _, key = np.unique(both, axis=0, return_inverse=True)
+        key, count = key.ravel(), self._layout.faces
+        row = np.zeros(len(both), np.int64)
+        row[key[:count]] = np.arange(count)
+        return np.asarray(row[key[count:]])
 
     def gauge(self, frame: Frame) -> FloatArray:
         """(bodies,) Pa (N/m in 2D) above ambient; nan for a body without gas."""
@@ -146,9 +182,11 @@ class Measure:
                 ambient[index] = body.gas.ambient
         return np.asarray(frame.pressures - ambient)
 
-    def per_body(self, values: FloatArray) -> FloatArray:
-        """(bodies,) means of the values of their elements; nan where there is none."""
+    def per_body(self, values: FloatArray, levels: bool = False) -> FloatArray:
+        """(bodies,) means of the values of their elements, of levels the most frequent; nan where there is none."""
         known, count = np.isfinite(values), len(self._layout.bodies)
+        if levels:
+            return np.array([_most_frequent(values[known & (self.owner == body)]) for body in range(count)])
         sums = np.bincount(self.owner[known], values[known], count)
         numbers = np.bincount(self.owner[known], minlength=count)
         return np.where(numbers > 0, sums / np.maximum(numbers, 1), math.nan)
@@ -165,6 +203,11 @@ class Measure:
             if isinstance(body, Body):
                 rest[entry.start : entry.start + entry.count] = body.shape.vertices
         return np.stack([_distance(rest, a, b) for a, b in self._edges()], axis=1)
+
+
+def _most_frequent(values: FloatArray) -> float:
+    found, numbers = np.unique(values, return_counts=True)
+    return float(found[numbers.argmax()]) if len(found) else math.nan
 
 
 def _distance(points: FloatArray, first: IntArray, second: IntArray) -> FloatArray:

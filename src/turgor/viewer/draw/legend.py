@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["legend_of", "numbers"]
 
 WIDTH, HEIGHT, MARGIN, TICKS = 300, 14, 26, 5
+PREFIXES = ((1e6, "M"), (1e3, "k"))  # from ten of them on
 CONTINUOUS = 60  # pieces that a ramp without bands is drawn of
 
 
 def numbers(kind: Kind, seen: Range) -> list[str]:
     """What is written under the ramp, from low to high, in the unit of the kind."""
-    low, high = kind.factor * seen.low, kind.factor * seen.high
+    factor, _ = _scaled(kind, seen, kind.unit)
+    low, high = factor * seen.low, factor * seen.high
+    if kind.levels and math.isfinite(high - low):
+        return list(kind.levels)
     if not math.isfinite(high - low):
         return []
     digits = max(0, 2 - math.floor(math.log10((high - low) / (TICKS - 1))))
@@ -37,18 +41,40 @@ def numbers(kind: Kind, seen: Range) -> list[str]:
 def legend_of(painter: Painter) -> str:
     """HTML: title and unit, the ramp as it is drawn, numbers, and what grey means."""
     kind = painter.kind
-    unit = kind.unit if painter.dim == 3 else kind.unit_2d
+    _, unit = _scaled(kind, painter.range, kind.unit if painter.dim == 3 else kind.unit_2d)
     texts = numbers(kind, painter.range)
     grey = f'<span style="display:inline-block;width:.8em;height:.8em;background:{_code(list(NONE))}"></span>'
     note = f"; {grey} {html.escape(kind.none)}" if painter.grey else ""
     if not texts:
         note = ": nothing here has it"
-    parts = [*_bar(painter.banded), *_scale(texts)]
+    parts = _named(texts) if kind.levels else [*_bar(painter.banded), *_scale(texts)]
+    unit = f" ({html.escape(unit)})" if unit else ""
     return (
         '<div style="padding:0.3em 1em 0.2em 1em;font-size:0.85em">'
-        f"<div><b>{html.escape(kind.title)}</b> ({html.escape(unit)}){note}</div>"
+        f"<div><b>{html.escape(kind.title)}</b>{unit}{note}</div>"
         f"{svg.document(parts, (WIDTH + 2 * MARGIN, HEIGHT + 24), style='width:100%;display:block')}</div>"
     )
+
+
+def _scaled(kind: Kind, seen: Range, unit: str) -> tuple[float, str]:
+    """The factor from SI, and the unit with its prefix."""
+    most = max(abs(seen.low), abs(seen.high))
+    for size, prefix in PREFIXES:
+        if kind.prefixes and most >= 10.0 * size:
+            return kind.factor / size, prefix + unit
+    return kind.factor, unit
+
+
+def _named(texts: list[str]) -> list[str]:
+    """A piece of the ramp for each of a few values, with its name below."""
+    wide, parts = WIDTH / max(len(texts), 1), []
+    for k, (words, color) in enumerate(zip(texts, ramp(np.linspace(0.0, 1.0, len(texts))).tolist(), strict=True)):
+        x = MARGIN + k * wide
+        parts.append(svg.rect(x, 2, wide - 2, HEIGHT, fill=_code(color)))
+        parts.append(
+            svg.text(words, x + wide / 2, HEIGHT + 18, text_anchor="middle", font_size=11, fill="currentColor")
+        )
+    return parts
 
 
 def _bar(banded: bool) -> list[str]:

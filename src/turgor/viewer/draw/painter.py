@@ -53,10 +53,10 @@ class Painter:
             parts = self.range.parts(values)
             self.grey = not np.isfinite(values).all()
             if self.banded:
-                of_face = parts if self.dim == 3 else self.measure.per_body(parts)[self.measure.face_body]
+                of_face = parts if self.dim == 3 else self._per_body(parts)[self.measure.face_body]
                 self._show_bands(band_of(of_face), upright(frame.positions)[self.measure.points].astype(np.float32))
             else:
-                self._color_nodes(ramp(self.measure.per_body(parts)))
+                self._color_nodes(ramp(self._per_body(parts)))
             if self.dim == 2 and self.by != "pressure":
                 self._show_outlines(frame, ramp(parts))
 
@@ -76,6 +76,9 @@ class Painter:
             self._outlines = None
         for node in self._nodes.bodies:  # none, if it is gone
             node.handle.color, node.handle.visible = rgb(node.mesh.color), True
+
+    def _per_body(self, parts: FloatArray) -> FloatArray:
+        return self.measure.per_body(parts, bool(self.kind.levels))
 
     def _color_nodes(self, colors: FloatArray) -> None:
         for node in self._nodes.bodies:

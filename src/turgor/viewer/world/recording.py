@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from turgor.output.frame import Frame, Layout, WallPose
+from turgor.output.frame import SKIN_FIELDS, Frame, Layout, WallPose
 
 __all__ = ["MAX_BYTES", "Recording", "same_layout"]
 
-MAX_BYTES = 256 << 20  # of one recording: about a minute of 3,000 vertices at 60 frames/s
+MAX_BYTES = 256 << 20  # of one recording: about a minute of 3,000 vertices at 60 frames/s, 20 s with materials
+STATE = sum(SKIN_FIELDS.values()) - 1  # the column of `wrinkled`, the last one
 OVERHEAD = 640  # bytes of Python objects per frame, beside the numbers
 
 
@@ -26,10 +27,12 @@ class _Packed:
     points: npt.NDArray[np.float32]  # (2, vertices, dim) positions in metres, velocities in m/s
     gas: npt.NDArray[np.float64]  # (2, bodies) volumes, pressures
     walls: npt.NDArray[np.float64]  # (walls, dim + 1, dim) position, then the rotation's rows
+    skin: npt.NDArray[np.float32] | None = None  # (faces, 7) SKIN_FIELDS side by side; None without materials
 
     @property
     def nbytes(self) -> int:
-        return self.points.nbytes + self.gas.nbytes + self.walls.nbytes + OVERHEAD
+        skin = 0 if self.skin is None else self.skin.nbytes
+        return self.points.nbytes + self.gas.nbytes + self.walls.nbytes + skin + OVERHEAD
 
 
 class Recording:
@@ -68,8 +71,8 @@ class Recording:
 
     def _objection(self, frame: Frame) -> str:
         layout = self.layout
-        expected = (layout.vertices, layout.dim), len(layout.bodies), len(layout.walls)
-        if (np.shape(frame.positions), len(frame.volumes), len(frame.walls)) != expected:
+        expected = (layout.vertices, layout.dim), len(layout.bodies), len(layout.walls), layout.has_materials
+        if (np.shape(frame.positions), len(frame.volumes), len(frame.walls), frame.stress is not None) != expected:
             return "The scene has other bodies now, so the recording ended; what was recorded is kept."
         if not self._frames:
             return ""
@@ -125,8 +128,13 @@ class Recording:
         walls = before.walls + part * (after.walls - before.walls)
         for wall in walls:
             wall[1:] = _nearest_rotation(wall[1:])
+        skin = before.skin
+        if skin is not None and after.skin is not None:
+            share = np.full(skin.shape[1], part, np.float32)
+            share[STATE] = 0.0  # there is nothing between taut and slack
+            skin = (skin + share * (after.skin - skin)).astype(np.float32)
         moment = before.time + part * (after.time - before.time)
-        return _unpack(_Packed(before.index, moment, points, gas, walls))
+        return _unpack(_Packed(before.index, moment, points, gas, walls, skin))
 
     def thinned(self, fps: float) -> list[int]:
         """Numbers of the frames of a film with at most `fps` of them per second; all of them, if they are fewer."""
@@ -146,7 +154,8 @@ def same_layout(one: Layout, other: Layout) -> bool:
     if (one.scene, one.dim, one.walls) != (other.scene, other.dim, other.walls) or len(one.bodies) != len(other.bodies):
         return False
     return all(
-        (a.name, a.kind, a.start, a.count) == (b.name, b.kind, b.start, b.count) and np.array_equal(a.faces, b.faces)
+        (a.name, a.kind, a.start, a.count, a.material) == (b.name, b.kind, b.start, b.count, b.material)
+        and np.array_equal(a.faces, b.faces)
         for a, b in zip(one.bodies, other.bodies, strict=True)
     )
 
@@ -157,14 +166,22 @@ def _pack(frame: Frame) -> _Packed:
     for row, pose in zip(walls, frame.walls, strict=True):
         row[0], row[1:] = pose.position, pose.rotation
     points = np.array([frame.positions, frame.velocities], np.float32)
-    return _Packed(
-        frame.index, float(frame.time), points, np.array([frame.volumes, frame.pressures], np.float64), walls
-    )
+    gas = np.array([frame.volumes, frame.pressures], np.float64)
+    skin = None
+    if frame.stress is not None:
+        columns = [np.reshape(getattr(frame, name), (len(frame.stress), -1)) for name in SKIN_FIELDS]
+        skin = np.concatenate(columns, axis=1).astype(np.float32)
+    return _Packed(frame.index, float(frame.time), points, gas, walls, skin)
 
 
 def _unpack(packed: _Packed) -> Frame:
     positions, velocities = packed.points.astype(np.float64)
     volumes, pressures = packed.gas.copy()
+    skin: dict[str, npt.NDArray[np.float64]] = {}
+    if packed.skin is not None:
+        columns = np.split(packed.skin.astype(np.float64), np.cumsum(list(SKIN_FIELDS.values()))[:-1], axis=1)
+        skin = dict(zip(SKIN_FIELDS, columns, strict=True))
+        skin["wrinkled"] = skin["wrinkled"][:, 0]
     return Frame(
         index=packed.index,
         time=packed.time,
@@ -173,6 +190,7 @@ def _unpack(packed: _Packed) -> Frame:
         volumes=volumes,
         pressures=pressures,
         walls=tuple(WallPose(wall[0].copy(), wall[1:].copy()) for wall in packed.walls),
+        **skin,
     )
 
 

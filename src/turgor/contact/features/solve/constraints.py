@@ -70,6 +70,7 @@ class ContactConstraints:
             "normal": of(c.normal),
             "depth": of(c.thickness) - of(c.gap),
             "impulse": of(c.impulse),
+            "friction": of(c.friction_impulse),
             "first_points": c.first.numpy()[:count][active],
             "first_weights": of(c.first_weight),
             "second_points": c.second.numpy()[:count][active],

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["ViewTab"]
 
 BODY = "body"
-COLORS = {"Body colour": BODY, "Pressure": "pressure", "Stretch": "stretch", "Speed": "speed"}
+COLORS = {
+    "Body colour": BODY, "Pressure": "pressure", "Stretch": "stretch", "Speed": "speed", "Stress": "stress",
+    "Wrinkles": "wrinkled",
+}  # fmt: skip
 SEE_THROUGH = 0.35  # opacity of the bodies
 OUTLINE_ONLY = 0.12  # opacity of filled shapes that are shown as outlines
 NO_PARTICLES = (
@@ -72,7 +75,9 @@ class ViewTab(Tab):
     def _build(self) -> None:
         gui, do = self._playground.server.gui, self._playground.do
         self.color_by = gui.add_dropdown(
-            "Colour by", tuple(COLORS), hint="Key K: the next one. The range grows with what is seen."
+            "Colour by",
+            tuple(COLORS),
+            hint="Key K: the next one. The range grows with what is seen. Stress and wrinkles are those of materials.",
         )
         self.color_by.on_update(lambda _: do(self._apply))
         self.legend = gui.add_html("", visible=False)
