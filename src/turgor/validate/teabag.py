@@ -9,7 +9,7 @@ and its volume must lie between the two numbers.
 A sheet that stretches a little has more volume and a mesh of flat faces less: the first is linear in the load and is
 taken away by runs with several loads; the second falls with the square of the edge and is taken away by two meshes.
 
-**Outcome.** The engine's volume tends to 0.2026: below the 0.2055, and above Robin's 0.2017. It does not depend on
+**Outcome.** The engine's volume tends to 0.2025: below the 0.2055, and above Robin's 0.2017. It does not depend on
 the start (flat, high, with waves of several lengths along the seam: the same eight digits), and meshes with other
 diagonals tend to the same value. By compactness of maps that shorten, finer meshes must reach every such shape; so
 either there is a better shape that is not connected with this one uphill, or the construction, which "appears to
