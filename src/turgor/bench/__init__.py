@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turgor.bench import bounding, contact, growth, peers, playground, self_contact, solvers, startup, throughput
+from turgor.bench import (
+    bounding,
+    contact,
+    growth,
+    peers,
+    playground,
+    self_contact,
+    skins,
+    solvers,
+    startup,
+    throughput,
+)
 from turgor.errors import SceneError
 
 __all__ = ["BENCHMARKS", "run"]
@@ -22,6 +33,7 @@ BENCHMARKS: dict[str, Callable[[], dict[str, Any]]] = {
     "realtime": contact.realtime,
     "pile": contact.pile,
     "self-contact": self_contact.self_contact,
+    "skins": skins.skins,
     "solvers": solvers.solvers,
     "solvers-large": solvers.large,
     "playground": playground.playground,

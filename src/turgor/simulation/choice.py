@@ -1,8 +1,9 @@
 """Which solver `solver="auto"` runs: symplectic where few substeps are stable, implicit where it would crawl.
 
 Explicit substeps grow with the square root of stiffness over mass, steps of the implicit solver hardly do: measured
-(docs/solvers.md), both cost the same at 400 to 600 substeps per frame, from 162 to 2,562 vertices. The choice is made
-when a simulation is built, again when parameters were set, and when a running frame turns out to need many more.
+(docs/solvers.md), both cost the same at 400 to 600 substeps per frame, from 162 to 2,562 vertices. Where finer skins
+touch something their folds take ever more iterations, so they stay with more substeps. The choice is made when a
+simulation is built, again when parameters were set, and when a running frame turns out to need many more.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["AUTO", "Choice", "choose", "made", "needed_substeps", "reconsider", "take", "take_over"]
 
 AUTO = "auto"
-CRAWL = 600  # substeps per frame
+CRAWL, FINE = 600, 2562  # substeps per frame, of skins of up to so many vertices
 AGAIN = 1.5  # times as many before a running frame changes the choice: substeps follow every swing of a body
 
 log = logging.getLogger("turgor")
@@ -62,10 +63,18 @@ def only_explicit(sim: Simulation) -> str:
     return "" if sim.vertices else "there is no soft body"
 
 
+def crawl(sim: Simulation) -> float:
+    """Substeps per frame that are too many."""
+    model = sim.model
+    largest = max((len(part.order) for part in model.parts), default=0)
+    touches = model.walls.count or model.rigids.total or len(model.parts) > 1
+    return CRAWL * max(1.0, largest / FINE) if touches else CRAWL
+
+
 def by_substeps(sim: Simulation, count: int) -> Choice:
     """From the substeps per frame that the symplectic solver needs."""
     many = "over a billion" if count >= 10**9 else f"{count:,}"
-    if count > min(CRAWL, sim.settings.max_substeps):
+    if count > min(crawl(sim), sim.settings.max_substeps):
         return Choice("implicit", f"the symplectic solver would need {many} substeps per frame")
     return Choice("symplectic", f"{many} substeps per frame are stable")
 
@@ -90,7 +99,7 @@ def reconsider(sim: Simulation) -> None:
     if sim.solver == "implicit":
         if sim.engine.unsure:
             choose(sim)
-    elif sim.engine.scratch.substeps.numpy()[0] > AGAIN * CRAWL:
+    elif sim.engine.scratch.substeps.numpy()[0] > AGAIN * crawl(sim):
         take_over(sim)
 
 
