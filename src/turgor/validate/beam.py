@@ -42,7 +42,7 @@ FloatArray = npt.NDArray[np.float64]
 
 RADIUS, LENGTH, PRESSURE = 0.1, 0.6, 10_000.0  # m, m, Pa
 LOAD = 1e-3  # p r/(E h)
-TOLERANCE = 0.02  # the issue gives none
+TOLERANCE = 0.02  # our own
 FREE, SECANTS = 1e-3, 10  # of p π r²: what may be left along the axis; and how often to look
 
 
@@ -238,6 +238,6 @@ BEAM = Reference(
     "Wrinkles at M = πpr³/2, collapses at πpr³; in between M over curvature by the tension field (Comer & Levy 1963).",
     "A closed tube, pr/Eh = 1e-3, ν = 0, wrinkling, pressure held; its ends are held, turned, and moved until "
     "nothing pulls "
-    "along the axis. The issue gives no tolerance: 2 %.",
+    "along the axis. Tolerance (our own): 2 %.",
     run,
 )

@@ -10,7 +10,7 @@ n'(0) = 0, and the rim does not move: u(1) = 0, so N_θ = ν N_ρ, n'(1) + (1 - 
 8 n_y = -1/(8 n²), whose power series about y = 0 follows from n(0); `hencky` finds the n(0) that meets the condition
 at the rim. W(0) = ∫ dy/(4 n).
 
-The numbers of the issue come out (ν = 0.3: W 0.6534, n 0.4311 and 0.3330; ν = 0.4: 0.6263, 0.4442, 0.3532; ν = 1/3:
+The numbers that are quoted come out (ν = 0.3: W 0.6534, n 0.4311 and 0.3330; ν = 0.4: 0.6263, 0.4442, 0.3532; ν = 1/3:
 0.64478, 0.43512, 0.33928). The edge's n is that of the radial tension; the hoop tension is ν times that.
 
 Hencky's pressure acts vertically and his slopes are small; the engine's pressure follows the surface and strains are

@@ -216,6 +216,6 @@ LATTICE = Reference(
     "Δr/r = p r (1 − ν)/(2Eh) with Eh = 2k/√3, ν = 1/3; breathing M ω² = 8π√3 k + 12π γ p r − 8π r Δp; a "
     "basketball dropped from 1.31 m at 8.5 psi bounces with e = 0.81, with one fitted damping.",
     "Balls of nearly equilateral triangles with springs on their edges; a membrane with damping for the basketball, "
-    "without air and bending. The issue gives no tolerance: 2 % for Δr/r and e, 1 % for frequencies.",
+    "without air and bending. Tolerances (our own): 2 % for Δr/r and e, 1 % for frequencies.",
     run,
 )

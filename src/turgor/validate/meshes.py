@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -107,6 +108,7 @@ def tube(radius: float, length: float, around: int, along: int) -> tuple[Shape, 
     return shape, index.astype(np.int32)
 
 
+@lru_cache(maxsize=8)
 def even_ball(radius: float, subdivisions: int) -> Shape:
     """An icosphere whose triangles are made equilateral: see `_smoothed`."""
     ball = icosphere(radius, subdivisions)
