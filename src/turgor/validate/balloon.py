@@ -7,8 +7,8 @@ and W' = 4 c₁ (λ - λ⁻⁵) + 4 c₂ (λ³ - λ⁻³):
     p = 4 (h/r₀) (1/λ - 1/λ⁷) (c₁ + c₂ λ²)
 
 Neo-Hookean (c₂ = 0, c₁ = μ/2): dp/dλ = 0 at λ⁶ = 7, λ = 1.38309, p = 2 (μ h/r₀) 7^(-1/6) 6/7 = 1.2395 μ h/r₀. With
-c₂/c₁ = 0.1 p' = 0 has two roots, λ = 1.4761 and 3.1426 (`extrema` finds them). The table of the issue holds as
-written.
+c₂/c₁ = 0.1 p' = 0 has two roots, λ = 1.4761 and 3.1426 (`extrema` finds them). All of
+these are as they are quoted.
 
 **Stability.** With a given amount of gas and nothing outside, p V = nRT and p V ~ λ² - λ⁻⁴ (times c₁ + c₂ λ²) rises
 with λ always: each amount has one stretch, also where p falls. A pump that holds p would blow the balloon up past the
