@@ -36,8 +36,7 @@ def still_scene(dim: int = 3) -> Scene:
 
 
 def at_rest(scene: Scene, tolerance: float = 1e-4, contact: str = "none", **start: FloatArray) -> Simulation:
-    """The scene in equilibrium, in double precision; start: positions (m) of bodies by name, where the search "
-    "begins."""
+    """The scene in equilibrium, in double precision; start: m, positions of bodies by name, from which it is sought."""
     with silent():
         sim = Simulation(scene, contact=contact, precision="double", solver="symplectic")
     for name, positions in start.items():
