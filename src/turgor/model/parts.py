@@ -68,8 +68,7 @@ def estimated_volume(points: FloatArray, method: str, exact: float) -> float:
 def _masses(body: Body, points: FloatArray) -> FloatArray:
     """(n,) kg: the same for each vertex, or by the share of the surface around it."""
     count = len(points)
-    uniform = body.membrane is None if not isinstance(body, SoftBody) else body.mass_distribution == "uniform"
-    if uniform:
+    if not isinstance(body, SoftBody) or body.mass_distribution == "uniform":
         return np.full(count, body.mass / count)
     weights = _areas(body, points)
     if weights.min() <= 0.0:
