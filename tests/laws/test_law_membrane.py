@@ -297,3 +297,21 @@ def test_rigidity_bends_a_sheet_like_a_plate():
         order = (0, 1, 2) if one is x else (1, 0, 2)
         sim["sheet"].positions = np.stack([bent[k] for k in order], axis=1)
         assert sim.energy().elastic == pytest.approx(0.5 * rigidity * area / radius**2, rel=0.03)
+
+
+@pytest.mark.req("X11")
+@pytest.mark.parametrize(
+    ("skin", "name", "value", "says"),
+    [
+        ("springs", "young", 1e6, "young is that of material, and 'body' has springs"),
+        ("material", "stiffness", 100.0, "stiffness is that of springs, and 'body' is of a material"),
+        ("material", "poisson", 0.7, "poisson must be a number from 0 to 0.499999"),
+        ("material", "thickness", 0.0, "thickness must be a number from"),
+    ],
+)
+def test_a_parameter_of_another_skin_is_refused(skin, name, value, says):
+    """What would have no effect, or no meaning, is not taken while a simulation runs."""
+    shape = turgor.shapes.icosphere(radius=0.1, subdivisions=1)
+    sim = simulated(shape, None if skin == "springs" else LAWS["stvk"])
+    with pytest.raises(turgor.SceneError, match=says):
+        setattr(sim["body"], name, value)

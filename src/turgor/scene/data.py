@@ -188,6 +188,10 @@ class Body(Placed):
             pins=self.checked_vertices("pins", self.pins),
             color=color("color", self.color),
         )
+        if self.velocity_damping is not None and self.membrane is not None:
+            raise SceneError(
+                "velocity_damping follows the stiffness of springs: use material.damping, or drag, instead"
+            )
         if self.velocity_damping is not None:
             limit = instance("velocity_damping", self.velocity_damping, VelocityDamping).stiffness_max
             if self.springs.stiffness > limit:

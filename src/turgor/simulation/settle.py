@@ -125,8 +125,11 @@ def _cannot_hold(body: SoftBody) -> str:
     unit, doubt = "N/m" if body.dim == 2 else "Pa", units_doubt(body)
     units = f"it {doubt}; if its size is meant, " if doubt else ""
     entered, most = body.gas.entered_gauge or 0.0, _most(body)
-    springs = f"springs of {body.springs.stiffness:.4g} N/m" if body.membrane is None else "material"
-    reason = f"{springs} hold at most about {most:.3g} {unit}" if entered > most else f"its {springs} give way"
+    if body.membrane is None:
+        skin, holds, gives = f"springs of {body.springs.stiffness:.4g} N/m", "hold", "its springs give way"
+    else:
+        skin, holds, gives = "this material", "holds", "its material gives way"
+    reason = f"{skin} {holds} at most about {most:.3g} {unit}" if entered > most else gives
     return (
         f"body {body.name!r} has no equilibrium with a gauge pressure of {entered:.6g} {unit} "
         f"(gas.pressure_at = 'equilibrium'): {units}{reason}; raise {_stiffer(body)}, or lower the pressure"

@@ -33,12 +33,20 @@ if TYPE_CHECKING:
 __all__ = ["BodyView"]
 
 
+LEAST = float(np.finfo(np.float32).tiny)  # where zero has no meaning
+LARGEST_RATIO = 0.5 - 1e-6  # of Poisson: stiffness across has no bound at one half
+
+
 class Parameter:
     """An entry of the model's parameter table as an attribute of the view."""
 
-    def __init__(self, what: str, *, gas: bool = False) -> None:
+    def __init__(
+        self, what: str, *, gas: bool = False, skin: str = "", above: float = 0.0, below: float = math.inf
+    ) -> None:
         self.__doc__ = f"{what}. A number, or one per world. May be set."
         self._gas = gas  # whether it can be set only on bodies that were described with gas
+        self._skin = skin  # "springs" or "material": the only skins that it can be set on
+        self._least, self._most = above, below
 
     def __set_name__(self, owner: type[BodyView], name: str) -> None:
         self.name = name
@@ -53,7 +61,9 @@ class Parameter:
     def __set__(self, view: BodyView, value: PerWorld) -> None:
         if self._gas:
             view._needs_gas(self.name)
-        view._assign(self.name, view._checked(self.name, value, 0.0))
+        if self._skin:
+            view._needs_skin(self.name, self._skin)
+        view._assign(self.name, view._checked(self.name, value, self._least, self._most))
 
 
 class BodyView(AnyBodyView):
@@ -62,13 +72,15 @@ class BodyView(AnyBodyView):
     With several worlds every quantity has a leading axis of length `worlds`.
     """
 
-    stiffness = Parameter("Spring stiffness, N/m")
-    damping = Parameter("Dashpot of each spring, N s/m")
+    stiffness = Parameter("Spring stiffness, N/m", skin="springs")
+    damping = Parameter("Dashpot of each spring, N s/m", skin="springs")
     bending = Parameter("Bending stiffness, N m/rad")
-    young = Parameter("Young's modulus of a material, Pa")
-    poisson = Parameter("Poisson's ratio of a material")
-    thickness = Parameter("Thickness of a material, m")
-    viscosity = Parameter("Damping of a material: viscous stress is this time x moduli x rate of strain, s")
+    young = Parameter("Young's modulus of a material, Pa", skin="material", above=LEAST)
+    poisson = Parameter("Poisson's ratio of a material", skin="material", below=LARGEST_RATIO)
+    thickness = Parameter("Thickness of a material, m", skin="material", above=LEAST)
+    viscosity = Parameter(
+        "Damping of a material: viscous stress is this time x moduli x rate of strain, s", skin="material"
+    )
     drag = Parameter("Drag rate c of dv/dt = -c v, 1/s")
     wind_drag = Parameter("Matyka's wind: force per point and speed, N s/m")
     ambient = Parameter("Pressure outside, Pa (N/m in 2D)", gas=True)
@@ -293,6 +305,12 @@ class BodyView(AnyBodyView):
             raise SceneError(
                 f"{self.name}.{name} needs gas, and {self.name!r} was described without: give it gas first"
             )
+
+    def _needs_skin(self, name: str, skin: str) -> None:
+        own = "springs" if self._model.bodies[self.index].membrane is None else "material"
+        if own != skin:
+            has = "has springs" if own == "springs" else "is of a material"
+            raise SceneError(f"{self.name}.{name} is that of {skin}, and {self.name!r} {has}: describe it with {skin}=")
 
     def _checked(self, name: str, value: Any, low: float, high: float = math.inf) -> FloatArray:
         values = self._per_world(name, value)
