@@ -197,7 +197,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 nu = ratio_of(skin)
                 stiff += weight * skin.young / (one - nu * nu) * (a * a + d * d) * unit
             if skin.viscosity > zero:
-                soft += block_of(tangent_of(d1, d2, face_rest[f], skin, weight, zero, one), which, which)
+                nu = ratio_of(skin)
+                viscous = weight * skin.viscosity * skin.young / (one - nu * nu)
+                found.s1 = zero
+                found.s2 = zero
+                found.h11 = viscous
+                found.h22 = wp.static(real(dim - 2)) * viscous
+                found.h12 = nu * found.h22
+                found.shear = half * (one - nu) * found.h22
+                soft += block_of(found, which, which)
         corners = wp.static(real(dim))
         wp.atomic_max(skin_bound_out, b, corners * inverse_mass[i] * largest(stiff))
         wp.atomic_max(skin_damping_out, b, corners * inverse_mass[i] * largest(soft))
