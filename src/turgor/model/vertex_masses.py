@@ -19,9 +19,10 @@ QUICK, MOVED = 1.4, 0.02
 
 
 def vertex_masses(body: Body, points: FloatArray) -> FloatArray:
-    """(n,) kg: the same for each vertex, or by the share of the surface around it."""
+    """(n,) kg: the same for each vertex, or by the share of the surface around it, as a cloth of a material has it."""
     count = len(points)
-    if not isinstance(body, SoftBody) or body.mass_distribution == "uniform":
+    by_area = body.mass_distribution == "area" if isinstance(body, SoftBody) else body.material is not None
+    if not by_area:
         return np.full(count, body.mass / count)
     weights = vertex_areas(body, points)
     if weights.min() <= 0.0:

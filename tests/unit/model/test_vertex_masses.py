@@ -71,3 +71,18 @@ def test_a_flat_ring_too() -> None:
     masses = vertex_masses(outline, outline.shape.vertices)
     assert masses.sum() == pytest.approx(outline.mass, rel=1e-12)
     assert masses[1] > 1.1 * outline.mass * areas[1] / areas.sum()
+
+
+def test_a_cloth_of_a_material_has_one_mass_per_area() -> None:
+    """Else its rim, with half the area, would be twice as heavy as the rest."""
+    scene = Scene()
+    sheet = shapes.sheet(size=(1.0, 1.0), resolution=(9, 9))
+    cloth = scene.add_cloth(sheet, name="cloth", material="nylon")
+    masses = vertex_masses(cloth, sheet.vertices)
+    areas = vertex_areas(cloth, sheet.vertices)
+    np.testing.assert_allclose(masses, cloth.mass * areas / areas.sum(), rtol=1e-12)
+    middle = sheet.vertices.mean(axis=0)
+    rim = np.abs(sheet.vertices - middle).max(axis=1) > 0.49
+    assert masses[rim].mean() < 0.55 * masses[~rim].mean()
+    springs = scene.add_cloth(sheet, name="springs", mass=1.0)
+    assert np.ptp(vertex_masses(springs, sheet.vertices)) == 0.0
