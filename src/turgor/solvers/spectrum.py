@@ -32,7 +32,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """find_taut_tangents, begin; (stretch_faces) iterate; sum_quotient, find_quickest; tighten with each bound."""
     real, vec, dim = n.real, n.vec, n.dim
     law = law_of.kernels(n)
-    quad, skin_of, ratio_of = n.quad, law.skin_of, law.ratio_of
+    quad, Skins, skin_of, ratio_of = n.quad, law.Skins, law.skin_of, law.ratio_of
     Tangent, tangent_of = tangent.kernels(n).Tangent, tangent.kernels(n).tangent_of
     answer_at = membrane.kernels(n).answer_at
     one, zero = wp.constant(real(1.0)), wp.constant(real(0.0))
@@ -51,12 +51,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         faces: wp.array(dtype=n.face),
         face_rest: wp.array(dtype=quad),
         body: wp.array(dtype=int),
-        skin_law: wp.array(dtype=int),
-        wrinkling: wp.array(dtype=int),
-        young: wp.array(dtype=real),
-        poisson: wp.array(dtype=real),
-        thickness: wp.array(dtype=real),
-        mooney: wp.array(dtype=real),
+        skins: Skins,
         viscosity: wp.array(dtype=real),
         face_tangent: wp.array(dtype=Tangent),
     ):
@@ -64,13 +59,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         f = at(wp.tid())
         face = faces[f]
         b = at(body[at(face[0])])
-        if skin_law[b] == 0:
+        if skins.skin_law[b] == 0:
             return
-        skin = skin_of(b, skin_law, wrinkling, young, poisson, mooney, viscosity)
+        skin = skin_of(b, skins, viscosity)
         here = x[at(face[0])]
         d1 = x[at(face[1])] - here
         d2 = x[at(face[wp.static(dim - 1)])] - here
-        weight = face_rest[f][3] * thickness[b]
+        weight = face_rest[f][3] * skins.thickness[b]
         found = tangent_of(d1, d2, face_rest[f], skin, weight, one, zero)
         if found.state != law_of.TAUT:
             nu = ratio_of(skin)

@@ -24,6 +24,7 @@ from turgor.contact.method import ContactMethod
 from turgor.diagnose import losses
 from turgor.diagnose.energy import half_step_losses
 from turgor.errors import UnstableError
+from turgor.forces import membrane
 from turgor.kernel.launch import Launcher
 from turgor.kernel.status import OVERFLOW
 from turgor.model.model import BLOCK, Model
@@ -87,6 +88,7 @@ class Step:
             glued=[model.glue],
             patch=[model.rigids.patches],
         )  # fmt: skip
+        self.launch = self.launch.extended({"skins": self.launch.struct(membrane.kernels(model.numbers).Skins)})
         n, options = model.numbers, {"clears": not gathers, "ledger": ledger}
         self.k_walls, self.k_stability, self.k_plan = walls.kernels(n), stability.kernels(n), plan.kernels(n)
         self.k_tangent = tangent.kernels(n)
