@@ -287,6 +287,10 @@ class World:
         self.sim.state.temperatures[:, view.index] = new.temperature
         return True
 
+    def revert(self, scene: Scene) -> None:
+        """Go on with an earlier description of the same bodies."""
+        self._rebuild(scene, bodies=False)
+
     def change_gas(self, name: str, **changes: Any) -> None:
         """Change the gas of a body: gauge (Pa), moles, temperature (K; the amount is kept), ambient (Pa), law, held.
 
