@@ -449,7 +449,7 @@ def test_a_scene_error_is_a_message_and_the_page_goes_on(visitor: Visitor, told:
     playground = visitor.playground
     enter(visitor, gallery.load("drop-2d"))
     playground.do(playground.world.change, "ball.mass", -1)
-    message = visitor.alert("ball: mass must be > 0, got -1")
+    message = visitor.alert("ball: mass must be above 0, got -1")
     message.wait_for()
     assert "That does not work" in message.inner_text()
     assert [title for title, _ in told] == ["That does not work"]
