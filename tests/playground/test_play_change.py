@@ -250,7 +250,7 @@ def other(entry: Choice, now: str) -> str:
     return next(option for option in reversed(entry.options) if option != now)
 
 
-@pytest.mark.parametrize("entry", CHOICES, ids=lambda entry: entry.key)
+@pytest.mark.parametrize("entry", [entry for entry in CHOICES if entry.key != "material"], ids=lambda entry: entry.key)
 def test_choices_go_on_from_the_state_of_now(entry: Choice) -> None:
     world = run(World(gallery.load("five-balls")), 0.3)
     before = world.sim.frame()
@@ -267,6 +267,39 @@ def test_choices_go_on_from_the_state_of_now(entry: Choice) -> None:
     if not entry.of_scene:
         return
     assert str(getattr(world.sim.settings, entry.key)) == value.rsplit(": ", 1)[-1]
+
+
+@pytest.mark.req("X11")
+def test_another_material_goes_on_from_the_state_of_now_and_its_gas_is_let_in_slowly() -> None:
+    """What follows from a preset follows from the next one, in the ranges of its numbers."""
+    scene = turgor.Scene()
+    scene.add_ground()
+    scene.add_soft_body(shapes.icosphere(0.2, 2), name="ball", material="beach_ball", at=(0, 0, 0.2))
+    world = live(World(scene), 0.5)
+    before, amount = world.sim["ball"].positions.copy(), float(world.sim["ball"].nRT)
+    assert read(world, "material") == "beach_ball"
+    write(world, "material", "basketball")
+    np.testing.assert_allclose(world.sim["ball"].positions, before, atol=1e-6)
+    assert float(world.sim["ball"].nRT) == pytest.approx(amount)  # at once it would jump
+    assert world.scene["ball"].mass == pytest.approx(turgor.SoftBody(scene["ball"].shape, material="basketball").mass)  # type: ignore[union-attr, arg-type]
+    live(world, 2.0)
+    assert float(world.sim["ball"].nRT) > 1.2 * amount
+    assert world.sim["ball"].positions[:, 2].min() < 0.1
+    for key in ("young", "thickness", "viscosity", "mass", "gauge"):
+        span = span_for(world, TABLE[key], ["ball"], {})
+        assert span is not None
+        assert span.clip(read(world, key)) == pytest.approx(read(world, key)), key
+    assert turgor.Scene.from_toml(world.scene.to_toml()) == world.scene
+    write(world, "young", 2.0 * read(world, "young"))
+    assert read(world, "material") == "own numbers"
+    before_scene = world.scene
+    with pytest.raises(SceneError, match="paper, which holds no gas: choose another"):
+        write(world, "material", "paper")
+    assert world.scene is before_scene
+    entry = TABLE["material"]
+    assert isinstance(entry, Choice)
+    assert "paper" not in entry.options_for(world, ["ball"])
+    assert not subjects(balloon(), entry, None)  # springs are no material
 
 
 def test_too_few_substeps_are_refused_and_nothing_changes() -> None:

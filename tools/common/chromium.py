@@ -70,10 +70,10 @@ def listen(playground: Playground) -> list[tuple[str, str]]:
     told: list[tuple[str, str]] = []
     say = playground.notices.say
 
-    def note(title: str, text: str, kind: str = "info", *more: Any, **options: Any) -> None:
+    def note(title: str, text: str, kind: str = "info", *more: Any, **options: Any) -> str:
         if kind != "info":
             told.append((title, text))
-        say(title, text, kind, *more, **options)
+        return say(title, text, kind, *more, **options)
 
     playground.notices.say = note  # type: ignore[method-assign]
     return told

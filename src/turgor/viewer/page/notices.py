@@ -41,13 +41,17 @@ class Notices:
 
     def say(
         self, title: str, text: str, kind: str = "info", remedies: Sequence[Remedy] = (), *, verbatim: bool = False
-    ) -> None:
-        """A message on every page, in the words of the page unless `verbatim`; with remedies it stays in the panel."""
+    ) -> str:
+        """A message on every page, in the words of the page unless `verbatim`; with remedies it stays in the panel.
+
+        Returns the words.
+        """
         words = text if verbatim else page_words(text, self._playground.world.scene.names)
         for client in self._playground.server.get_clients().values():
             client.add_notification(title, words, color=COLORS[kind], auto_close_seconds=SECONDS[kind])
         if remedies:
             self._show(title, words, kind, remedies)
+        return words
 
     def _show(self, title: str, text: str, kind: str, remedies: Sequence[Remedy]) -> None:
         gui = self._playground.server.gui

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from turgor.errors import TurgorError
+from turgor.scene.presets import PRESETS
 from turgor.scene.settings import CONTACTS
 from turgor.viewer.world import parameter_access as live
+from turgor.viewer.world.material_choice import material, set_material, suits
 from turgor.viewer.world.parameter_access import PUMP, Reader, Span, Writer
 from turgor.viewer.world.ranges import Limits, check, common, followed, limits
 from turgor.viewer.world.world import World
@@ -69,6 +71,13 @@ class Choice:
     read: Callable[[World, str], str]
     write: Writer
     of_scene: bool = False
+    suits: Callable[[World, str, str], bool] | None = None  # (world, name, option); None: all options suit all bodies
+
+    def options_for(self, world: World, names: list[str]) -> tuple[str, ...]:
+        """The options that suit all of these bodies."""
+        if self.suits is None:
+            return self.options
+        return tuple(option for option in self.options if all(self.suits(world, name, option) for name in names))
 
 
 def subjects(world: World, entry: Parameter | Choice, name: str | None) -> list[str]:
@@ -128,8 +137,13 @@ def values(world: World, entry: Parameter | Choice, names: list[str]) -> list[An
 
 
 def _span(world: World, parameter: Parameter, name: str, later: dict[str, Any]) -> Span:
+    """About the value as the scene was opened; about that of now where another material is far away from it."""
     first = (live.opened(world, name) or later.get(name, world.scene[name])) if name else None
-    return parameter.span(world, name, first)
+    span = parameter.span(world, name, first)
+    low, high = limits(span, parameter.least, parameter.most)
+    if name and not low <= parameter.read(world, name) <= high:
+        return parameter.span(world, name, world.scene[name])
+    return span
 
 
 PARAMETERS: tuple[Parameter, ...] = (
@@ -215,6 +229,11 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 CHOICES: tuple[Choice, ...] = (
     Choice(
+        "material", "Material", tuple(PRESETS),
+        "What the skin is made of; its mass, gas and surface follow. The numbers below then are those of the material.",
+        live.has_material, material, set_material, suits=suits,
+    ),
+    Choice(
         "law", "Gas law", ("isothermal", "adiabatic", PUMP),
         "isothermal: p V stays; adiabatic: p V^1.4 stays; or a pump holds the pressure.",
         live.has_gas, live.law, live.set_law,
@@ -245,4 +264,4 @@ CHOICES: tuple[Choice, ...] = (
     ),
 )  # fmt: skip
 
-ENTRIES: tuple[Parameter | Choice, ...] = (*PARAMETERS, *CHOICES)
+ENTRIES: tuple[Parameter | Choice, ...] = (CHOICES[0], *PARAMETERS, *CHOICES[1:])  # a material before its numbers

@@ -203,15 +203,16 @@ class World:
         scene = self.scene.copy()
         scene.set(path, value)
         head, *keys = path.split(".")
-        if keys[:1] == ["gas"]:
+        refilled = keys[:1] == ["gas"] or keys == ["material"]  # another preset holds another amount
+        if refilled:
             self._fillings.end(head)
         if self._change_live(scene, head, tuple(keys)):
             self.scene = self.sim.scene = scene
             self._frame = None
         else:
-            before = float(self.sim[head].nRT) if keys[:1] == ["gas"] else 0.0
+            before = float(self.sim[head].nRT) if refilled and self.gas(head) is not None else 0.0
             self._rebuild(scene, bodies=tuple(keys[:1]) == ("shape",) or tuple(keys) == COLOR)
-            if keys[:1] == ["gas"] and before > 0.0 and scene[head].gas.pressure_at == "equilibrium":  # type: ignore[union-attr]
+            if before > 0.0 and getattr(scene[head].gas, "pressure_at", "") == "equilibrium":  # type: ignore[union-attr]
                 self._fillings.begin(self.sim, head, before)
 
     def _change_live(self, scene: Scene, head: str, keys: tuple[str, ...]) -> bool:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["ChangeTab"]
 
 REST = 1.0  # s after the last touch until a control may be set by us: not while someone drags it or types into it
-MANY = 12  # more bodies than this do not change how they hold gas at once: each rebuilds the simulation
+SLOW = ("law", "pressure_at", "material")
+MANY = 12  # more bodies than this do not change these at once: each rebuilds the simulation
 PRESETS = {"Earth": 9.81, "Moon": 1.62, "Zero": 0.0}  # m/s²
 HELP = "Click a body to select it."
 MIXED = "(mixed)"  # what a list shows while bodies differ
@@ -159,7 +160,7 @@ class ChangeTab(Tab):
         """Whether a control is there, and its range."""
         world, entry, control = self._playground.world, TABLE[key], self._controls[key]
         names = self._names[key] = subjects(world, entry, self._selection.name)
-        control.visible = bool(names) and not (key in ("law", "pressure_at") and len(names) > MANY)
+        control.visible = bool(names) and not (key in SLOW and len(names) > MANY)
         if names and isinstance(entry, Parameter):
             span = span_for(world, entry, names, self._later)
             control.disabled = span is None  # these bodies are too different: each has its own slider
@@ -195,7 +196,7 @@ class ChangeTab(Tab):
         found = values(world, entry, names)
         if not isinstance(entry, Parameter):
             value = found[0] if len(found) == 1 else MIXED
-            self._offer(key, value)
+            self._offer(key, value, names)
             control.value = value
             return
         self._fit(key)
@@ -208,11 +209,12 @@ class ChangeTab(Tab):
         if control.label != label:
             control.label = label
 
-    def _offer(self, key: str, value: str) -> None:
+    def _offer(self, key: str, value: str, names: list[str]) -> None:
         """A scene may have a value that is not in the list, such as 100 substeps; bodies may differ."""
         entry, control = TABLE[key], self._controls[key]
         assert isinstance(entry, Choice)
-        options = entry.options if value in entry.options else (*entry.options, value)
+        options = entry.options_for(self._playground.world, names)
+        options = options if value in options else (*options, value)
         if control.options != options:
             control.options = options
 
