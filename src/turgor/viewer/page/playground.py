@@ -23,6 +23,7 @@ from turgor.scene.scene import Scene
 from turgor.simulation.simulation import Simulation
 from turgor.viewer.draw.camera import View, view_of
 from turgor.viewer.draw.scene_nodes import SceneNodes
+from turgor.viewer.page.mode import Mode
 from turgor.viewer.page.notices import Notices
 from turgor.viewer.page.pointers import Pointers
 from turgor.viewer.page.selection import Selection
@@ -92,6 +93,7 @@ class Playground:
         self.server.gui.main_panel.dock_right()
         self.server.gui.main_panel.set_width(370)
         self.notices = Notices(self)
+        self.mode = Mode(self)
         self.pointers = Pointers(self)
         self.selection = Selection(self)
         self.tabs = build_tabs(self)

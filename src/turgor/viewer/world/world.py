@@ -78,6 +78,7 @@ class World:
         self.scene = self.sim.scene.copy()
         self.scene.simulation = self.sim.settings.of_scene()
         self.opened = self.scene.copy()  # as it was
+        self.came: dict[str, Thing] = {}  # what was added since, as it came
         self.playing = True
         self.speed = 1.0  # simulated seconds per second
         self.version = 1  # grows when there are other bodies or walls
@@ -99,6 +100,7 @@ class World:
         _check_size(scene, "the scene")
         self._restart(scene)
         self.opened = scene.copy()
+        self.came.clear()
 
     def reset(self) -> None:
         """Back to the beginning, with the parameters of now."""
@@ -346,7 +348,9 @@ class World:
         scene.add(thing)
         _check_size(scene, "with it the scene")
         self._rebuild(scene, bodies=True)
-        return next(name for name in scene.names if name not in before)
+        name = next(name for name in scene.names if name not in before)
+        self.came[name] = scene[name]
+        return name
 
     def remove(self, name: str) -> None:
         """Take a body out, with what it is glued by."""

@@ -1,4 +1,4 @@
-"""The tab "Change": the live parameters of the selected body, or of all, and of the scene."""
+"""The tab "Change": the live parameters of the selected body, or of all, and of the scene; simple, or all of them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from turgor.viewer.world.parameters import (
     values,
 )
 from turgor.viewer.world.ranges import check, spoken
+from turgor.viewer.world.simple import SIMPLE
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
@@ -30,10 +31,10 @@ __all__ = ["ChangeTab"]
 REST = 1.0  # s after the last touch until a control may be set by us: not while someone drags it or types into it
 SLOW = ("law", "pressure_at", "material")
 MANY = 12  # more bodies than this do not change these at once: each rebuilds the simulation
-PRESETS = {"Earth": 9.81, "Moon": 1.62, "Zero": 0.0}  # m/s²
+PRESETS = {"Earth": 9.81, "Moon": 1.62, "Mars": 3.71, "Zero": 0.0}  # m/s²
 HELP = "Click a body to select it."
 MIXED = "(mixed)"  # what a list shows while bodies differ
-TABLE = {entry.key: entry for entry in ENTRIES}
+TABLE = {entry.key: entry for entry in (*SIMPLE, *ENTRIES)}
 
 
 class ChangeTab(Tab):
@@ -54,12 +55,17 @@ class ChangeTab(Tab):
         gui = playground.server.gui
         self._selection.add_dropdown()
         self._now = gui.add_markdown(HELP)
+        self._simple = gui.add_folder("All bodies")
+        with self._simple:
+            for entry in SIMPLE:
+                self._add(entry)
         self._folder = gui.add_folder("All bodies")
         with self._folder:
-            for entry in (entry for entry in TABLE.values() if not entry.of_scene):
+            for entry in (entry for entry in ENTRIES if not entry.of_scene):
                 self._add(entry)
-        with gui.add_folder("Scene"):
-            for entry in (entry for entry in TABLE.values() if entry.of_scene):
+        self._whole = gui.add_folder("Scene")
+        with self._whole:
+            for entry in (entry for entry in ENTRIES if entry.of_scene):
                 self._add(entry)
                 if entry.key == "gravity":
                     self._presets = gui.add_button_group("as on", tuple(PRESETS))
@@ -67,7 +73,13 @@ class ChangeTab(Tab):
         self._presets.on_click(lambda _: self._note("gravity", PRESETS[self._presets.value]))
         self._back.on_click(lambda _: playground.do(self._restore))
         self._selection.on_change(self._arrange)
+        playground.mode.on_change(self._choose_folders)
         playground.every(0.3, self._refresh)
+
+    def _choose_folders(self) -> None:
+        advanced = self._playground.mode.advanced
+        self._simple.visible = not advanced
+        self._folder.visible = self._whole.visible = advanced
 
     def control(self, key: str) -> Any:
         """The slider or dropdown of a parameter."""
@@ -148,7 +160,7 @@ class ChangeTab(Tab):
         world, name = self._playground.world, self._selection.name
         things = (*world.scene.bodies, *world.scene.rigid_bodies)
         self._later = {thing.name: self._later.get(thing.name, thing) for thing in things}
-        self._folder.label = "All bodies" if name is None else f"Body {name}"
+        self._simple.label = self._folder.label = "All bodies" if name is None else f"Body {name}"
         with self._playground.server.atomic():
             for key in TABLE:
                 self._fit(key)
