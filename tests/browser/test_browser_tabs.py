@@ -1,4 +1,4 @@
-"""The tabs Change, Measure, Add and Look in a real browser, each alone on its page."""
+"""The tabs Change, Plot, Add and Look in a real browser, each alone on its page."""
 
 from __future__ import annotations
 
@@ -41,6 +41,10 @@ def test_sliders_in_a_browser_change_the_simulation(open_playground: OpenPlaygro
         found = page.locator("label", has_text=label)
         return found.locator("xpath=ancestor::div[contains(@class,'mantine-Flex-root')][1]")
 
+    page.get_by_text("Stretchiness").wait_for(timeout=60_000)  # it opens simple
+    row("Weight").locator("input:not([type=hidden])").last.fill("200")
+    assert until(lambda: world.scene["violet"].mass == pytest.approx(2.0 * gallery.load("five-balls")["violet"].mass))  # type: ignore[union-attr]
+    page.get_by_label("Advanced", exact=True).click()
     slider = row(gravity.title(3)).get_by_role("slider")
     slider.wait_for(timeout=60_000)
     slider.focus()
@@ -59,7 +63,7 @@ def test_sliders_in_a_browser_change_the_simulation(open_playground: OpenPlaygro
 
 @pytest.mark.req("D8", "X8")
 def test_plots_in_a_browser(open_playground: OpenPlayground, open_tab: OpenTab) -> None:
-    playground = open_playground("hanging-ball", Plots=PlotsTab)
+    playground = open_playground("hanging-ball", Plot=PlotsTab)
     panel: Any = playground.tabs[0]
     page = open_tab(playground.url)
     page.locator(".uplot").nth(1).wait_for(timeout=60_000)

@@ -177,7 +177,7 @@ def test_an_upload_is_judged_first_and_added_as_chosen(playground: Playground) -
     assert "**fine.obj** is fine." in folder.verdict
     assert world.sim.names == names  # nothing is added yet
     assert folder.size.value == pytest.approx(common_size(world), rel=0.01)
-    assert (folder.material.value, folder.vertices.value, folder.vertices.max) == ("beach_ball", VERTICES, 2562)
+    assert (folder.material.value, folder.vertices.value, folder.vertices.max) == ("beach ball", VERTICES, 2562)
     folder.vertices.value, folder.material.value = 300, "rubber"
     folder._wanted(None)
     assert until(lambda: "mesh-1" in world.scene.names)

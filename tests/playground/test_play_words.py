@@ -64,8 +64,9 @@ def test_no_sentence_of_the_engine_has_code_in_it_on_the_page() -> None:
     [
         ("raise its mass, raise fps or max_substeps, or use solver='implicit'",
          "raise its mass, let it run in slow motion, or use the fast solver"),
-        ("body 'my_ball.2' diverged with solver 'euler': raise substeps (now 4) or use substeps='auto'",
-         "body 'my_ball.2' diverged with the solver euler: raise substeps (now 4) or set the substeps to auto"),
+        ("body 'my_ball.2' at t = 0.5 s diverged with solver 'euler': raise substeps (now 4) or use substeps='auto'",
+         "body 'my_ball.2' after 0.5 s diverged with the solver euler: raise substeps (now 4) or set the substeps "
+         "to auto"),
         ("cow_700.obj: close it in a modeller, with `turgor check --repair` or close_holes = true, or use it as cloth",
          'cow_700.obj: close it in a modeller, with "Close the holes", or use it as cloth'),
         ("gas.gauge must be >= -ambient (vacuum inside; ambient is 100 Pa), got -200",

@@ -18,6 +18,7 @@ __all__ = ["CODE", "page_words"]
 PHRASES: tuple[tuple[str, str], ...] = (
     (r"(?:use |set )?solver ?= ?'implicit'", "use the fast solver"),
     (r"(?:use |set )?solver ?= ?'symplectic'", "use the exact solver"),
+    (r"\bat t = ", "after "),
     (r"solver 'implicit'", "the fast solver"),
     (r"solver '([\w-]+)'", r"the solver \1"),
     (r"use substeps ?= ?'auto'", "set the substeps to auto"),
@@ -61,7 +62,7 @@ NAMES = {
     "pressure_at": "where the pressure is measured", "young": "Young's modulus", "ambient": "pressure outside",
 }  # fmt: skip
 
-SETTING = re.compile(r"\b(\w+) ?= ?(?:'([^']*)'|\"([^\"]*)\"|(true|false|True|False|[\d.]+|§))")  # kind = 'static'
+SETTING = re.compile(r"\b(\w{2,}) ?= ?(?:'([^']*)'|\"([^\"]*)\"|(true|false|True|False|[\d.]+|§))")  # kind = 'static'
 DOTTED = re.compile(r"\b([a-z]+(?:_[a-z]+)*)\.([a-z][a-z_]*|§)(?![\w(])")  # gas.gamma
 SNAKE = re.compile(r"\b[a-z]+(?:_[a-z\d]+)+\b")  # velocity_damping
 FILE = re.compile(rf"[^\s'\"]+\.(?:{'|'.join(sorted({*FORMATS, 'toml', 'png', 'ttf', 'otf'}))})\b", re.IGNORECASE)

@@ -9,17 +9,18 @@ from turgor.scene.data import Body, Cloth
 from turgor.scene.presets import PRESETS
 from turgor.viewer.world.world import World
 
-__all__ = ["AS_SCENE", "BLOWN_UP", "OWN", "RIGID", "material", "preset", "set_material", "suits"]
+__all__ = ["AS_SCENE", "BLOWN_UP", "LABELS", "OWN", "RIGID", "material", "preset", "set_material", "suits"]
 
 AS_SCENE = "as in the scene"  # springs or the material of the scene's first body with gas
 RIGID = "rigid"
 OWN = "own numbers"  # of a material that is no preset, or no longer
-BLOWN_UP = tuple(name for name, known in PRESETS.items() if known.gauge is not None)  # those that hold gas
+LABELS = {name.replace("_", " "): name for name in PRESETS}  # as a list shows them -> preset
+BLOWN_UP = tuple(label for label, name in LABELS.items() if PRESETS[name].gauge is not None)  # those that hold gas
 
 
 def preset(choice: str) -> str | None:
     """The preset that a list names; None where it says something else."""
-    return choice if choice in PRESETS else None
+    return LABELS.get(choice)
 
 
 def suits(world: World, name: str, choice: str) -> bool:
@@ -28,16 +29,17 @@ def suits(world: World, name: str, choice: str) -> bool:
 
 
 def material(world: World, name: str) -> str:
-    """The preset that a body is of."""
+    """The preset that a body is of, as a list shows it."""
     body = world.scene[name]
     assert isinstance(body, Body)
-    return next((key for key, known in PRESETS.items() if body.material in (key, known)), OWN)
+    return next((label for label, key in LABELS.items() if body.material in (key, PRESETS[key])), OWN)
 
 
 def set_material(world: World, name: str, value: Any) -> None:
     """Make a body of another preset: what followed from the old one (mass, gas, surface) follows from the new one."""
     if value == OWN:
         return
-    if not suits(world, name, str(value)):
+    chosen = preset(str(value))
+    if chosen is None or not suits(world, name, str(value)):
         raise SceneError(f"{name} cannot be made of {value}, which holds no gas: choose another material")
-    world.change(f"{name}.material", str(value))
+    world.change(f"{name}.material", chosen)

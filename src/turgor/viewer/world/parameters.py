@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from turgor.errors import TurgorError
-from turgor.scene.presets import PRESETS
 from turgor.scene.settings import CONTACTS
 from turgor.viewer.world import parameter_access as live
-from turgor.viewer.world.material_choice import material, set_material, suits
+from turgor.viewer.world.material_choice import LABELS, material, set_material, suits
 from turgor.viewer.world.parameter_access import PUMP, Reader, Span, Writer
 from turgor.viewer.world.ranges import Limits, check, common, followed, limits
 from turgor.viewer.world.world import World
@@ -229,7 +228,7 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 CHOICES: tuple[Choice, ...] = (
     Choice(
-        "material", "Material", tuple(PRESETS),
+        "material", "Material", tuple(LABELS),
         "What the skin is made of; its mass, gas and surface follow. The numbers below then are those of the material.",
         live.has_material, material, set_material, suits=suits,
     ),

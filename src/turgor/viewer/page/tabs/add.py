@@ -1,4 +1,4 @@
-"""The tab "Hands": add bodies, upload meshes, pin vertices, and how to drag and throw."""
+"""The tab "Add": add bodies, upload meshes, pin vertices, and how to drag and throw."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class AddTab(Tab):
         slider.value = round(size, span.digits)
 
     def _refresh(self) -> None:
-        """How many points of the selected body are pinned; the tab View draws them."""
+        """How many points of the selected body are pinned; the tab Look draws them."""
         scene, name = self._playground.world.scene, self._selection.name
         body = scene[name] if name in scene.names else None
         count = len(body.pinned) if isinstance(body, Body) else 0

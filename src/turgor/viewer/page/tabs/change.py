@@ -33,6 +33,7 @@ SLOW = ("law", "pressure_at", "material")
 MANY = 12  # more bodies than this do not change these at once: each rebuilds the simulation
 PRESETS = {"Earth": 9.81, "Moon": 1.62, "Mars": 3.71, "Zero": 0.0}  # m/s²
 HELP = "Click a body to select it."
+JOINED = "\u2060"  # no line ends here
 MIXED = "(mixed)"  # what a list shows while bodies differ
 TABLE = {entry.key: entry for entry in (*SIMPLE, *ENTRIES)}
 
@@ -217,7 +218,8 @@ class ChangeTab(Tab):
             control.value = round(span.clip((found[0] + found[-1]) / 2.0), span.digits)
         label = entry.title(world.scene.dim)
         if len(found) > 1:
-            label += f", mixed: {spoken(found[0])} to {spoken(found[-1])}".replace(": ", f":{NARROW}")
+            ends = f"{spoken(found[0])} to {spoken(found[-1])}".replace(".", f".{JOINED}")
+            label += f", mixed:{NARROW}{ends}"
         if control.label != label:
             control.label = label
 

@@ -28,7 +28,7 @@ FEWEST = 20  # vertices: it still looks like something
 # time with 400 vertices and at 0.27 with 702, a simpler one ("spot") at 0.79 and 0.56. Their forms change by 2 to 5 %.
 VERTICES = 400
 FINER = 1.6  # times as many vertices, where a skin of few gives way
-TOY = "beach_ball"  # keeps the form of most meshes within some 3 % (docs/materials.md)
+TOY = "beach ball"  # keeps the form of most meshes within some 3 % (docs/materials.md)
 SIZES = (0.4, 2.5)  # of the size that bodies of the scene have
 TOLD = 4  # bodies of a file that are listed
 FOUND = 3  # kinds of defects that are listed
