@@ -48,7 +48,9 @@ class Notices:
         """
         words = text if verbatim else page_words(text, self._playground.world.scene.names)
         for client in self._playground.server.get_clients().values():
-            client.add_notification(title, words, color=COLORS[kind], auto_close_seconds=SECONDS[kind])
+            client.add_notification(
+                title, words, color=COLORS.get(kind, "blue"), auto_close_seconds=SECONDS.get(kind, 6.0)
+            )
         if remedies:
             self._show(title, words, kind, remedies)
         return words
@@ -58,7 +60,7 @@ class Notices:
         with self._playground.server.atomic():
             self.close()
             self.title, self.text, self.remedies = title, text, tuple(remedies)
-            block = BLOCK.format(color=COLORS[kind], title=html.escape(title), text=html.escape(text))
+            block = BLOCK.format(color=COLORS.get(kind, "blue"), title=html.escape(title), text=html.escape(text))
             self._handles.append(gui.add_html(block, order=FIRST))
             for place, (label, function) in enumerate(remedies, 1):
                 button = gui.add_button(label, order=FIRST + place)
