@@ -25,6 +25,7 @@ def unstable(open_playground: Callable[..., Playground]) -> Playground:
     until(lambda: playground.world.sim.time > 0.2)
     ask(playground, playground.world.change, "simulation.solver", "euler")
     assert until(lambda: playground.notices.title.startswith("The simulation became unstable"))
+    ask(playground, lambda: None)  # the world's thread has made its buttons
     assert not playground.world.playing
     return playground
 
