@@ -54,6 +54,14 @@ def test_sliders_in_a_browser_change_the_simulation(open_playground: OpenPlaygro
     assert np.linalg.norm(world.sim.gravity) == pytest.approx(gravity.read(world, ""))
     row("Stiffness").locator("input:not([type=hidden])").last.fill("250")
     assert until(lambda: world.sim["violet"].stiffness == 250.0)
+    box, slider = row("Stiffness").locator("input:not([type=hidden])").last, panel.control("stiffness")  # type: ignore[attr-defined]
+    beyond = 1.5 * slider.max
+    box.fill(f"{beyond:g}")
+    assert until(lambda: slider.max >= beyond)  # the range follows
+    page.wait_for_timeout(500)
+    box.press("Tab")  # where the page would cut it to its range
+    assert until(lambda: slider.value == beyond and "stiffness" not in panel._touched)  # type: ignore[attr-defined]
+    assert world.sim["violet"].stiffness == pytest.approx(beyond)
     page.get_by_text("Moon", exact=True).click()
     assert until(lambda: abs(gravity.read(world, "") - 1.62) < 1e-9)
     page.get_by_role("button", name="Back to the scene's values").click()
