@@ -66,6 +66,7 @@ def test_every_private_attribute_is_there(server: viser.ViserServer) -> None:
     has(inner, "register_handler", "unregister_handler", "_live_connections", "_client_connect_cb")
     has(server.gui, "_handle_file_transfer_start", "_handle_file_transfer_part", "_finish_file_upload")
     has(server.gui, "_current_file_upload_states")
+    has(server.gui.add_button("a")._impl, "uuid")
     with page(server.get_port()) as link:
         link.send(msgspec.msgpack.encode(CAMERA))
         until(server.get_clients)

@@ -68,14 +68,14 @@ def ask(playground: Playground, function: Callable[..., Any], *arguments: Any) -
 def listen(playground: Playground) -> list[tuple[str, str]]:
     """All messages (title, text) of the playground from now on; those of other kinds than "info" are errors."""
     told: list[tuple[str, str]] = []
-    notify = playground.notify
+    say = playground.notices.say
 
-    def note(title: str, text: str, kind: str = "info") -> None:
+    def note(title: str, text: str, kind: str = "info", *more: Any, **options: Any) -> str:
         if kind != "info":
             told.append((title, text))
-        notify(title, text, kind)
+        return say(title, text, kind, *more, **options)
 
-    playground.notify = note  # type: ignore[method-assign]
+    playground.notices.say = note  # type: ignore[method-assign]
     return told
 
 

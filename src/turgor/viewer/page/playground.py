@@ -23,6 +23,8 @@ from turgor.scene.scene import Scene
 from turgor.simulation.simulation import Simulation
 from turgor.viewer.draw.camera import View, view_of
 from turgor.viewer.draw.scene_nodes import SceneNodes
+from turgor.viewer.page.mode import Mode
+from turgor.viewer.page.notices import Notices
 from turgor.viewer.page.pointers import Pointers
 from turgor.viewer.page.selection import Selection
 from turgor.viewer.page.tabs.all_tabs import build_tabs
@@ -90,6 +92,8 @@ class Playground:
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
         self.server.gui.main_panel.dock_right()
         self.server.gui.main_panel.set_width(370)
+        self.notices = Notices(self)
+        self.mode = Mode(self)
         self.pointers = Pointers(self)
         self.selection = Selection(self)
         self.tabs = build_tabs(self)
@@ -166,17 +170,12 @@ class Playground:
 
     def notify(self, title: str, text: str, kind: str = "info") -> None:
         """A message on every page."""
-        for client in self.server.get_clients().values():
-            client.add_notification(
-                title,
-                text,
-                color="red" if kind == "error" else "blue",
-                auto_close_seconds=12.0 if kind == "error" else 6.0,
-            )
+        self.notices.say(title, text, kind)
 
     def open(self, scene: Scene) -> None:
         """Show another scene (on the world's thread)."""
         self.world.open(scene)
+        self.notices.close()
         self.world.playing = True
         self.replaying = False
         self._aim = True
@@ -229,9 +228,7 @@ class Playground:
         try:
             return function(*arguments)
         except UnstableError as error:
-            self.notify(
-                "The simulation became unstable and is paused", f"{error} Reset, or change a parameter.", "error"
-            )
+            self.notices.unstable(error)
         except TurgorError as error:
             self.notify("That does not work", str(error), "error")
         except Exception as error:
@@ -342,10 +339,14 @@ class Playground:
         """Open the scene's file again whenever it changes; while it has an error, the old scene goes on."""
 
         def reload() -> None:
-            scene = Scene.load(path)
-            watch.also(files_of(scene))
-            self.open(scene)
-            self.notify("Reloaded", path.name)
+            try:
+                scene = Scene.load(path)
+                watch.also(files_of(scene))
+                self.open(scene)
+            except TurgorError as error:
+                self.notices.say(f"{path.name} has an error", str(error), "error", verbatim=True)
+            else:
+                self.notify("Reloaded", path.name)
 
         watch = FileWatch(path, reload)
         watch.also(files_of(self.world.scene))

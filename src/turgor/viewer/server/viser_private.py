@@ -18,6 +18,7 @@ __all__ = [
     "begin_transfer",
     "connection_count",
     "disable_sharing",
+    "element_id",
     "end_transfer",
     "on_first_contact",
     "remove_upload_notice",
@@ -54,6 +55,14 @@ def on_first_contact(server: viser.ViserServer, function: Callable[[Any], Awaita
 def connection_count(server: viser.ViserServer) -> int:
     """How many WebSockets are open."""
     return len(server._websock_server._live_connections)
+
+
+# controls -------------------------------------------------------------------------------------------------------------
+
+
+def element_id(control: Any) -> str:
+    """The id that a button has in the page, for a style sheet."""
+    return str(control._impl.uuid)
 
 
 # uploads --------------------------------------------------------------------------------------------------------------

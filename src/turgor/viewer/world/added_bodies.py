@@ -83,24 +83,36 @@ def common_size(world: World) -> float:
     return float(np.median(extents)) if extents else 0.6
 
 
-def add_shape(world: World, shape: Shape, what: str, rigid: bool) -> str:
+def add_shape(world: World, shape: Shape, what: str, rigid: bool, **skin: Any) -> str:
     """Add a body of this shape to the world; returns its name."""
-    (name,) = add_shapes(world, [shape], what, rigid)
+    (name,) = add_shapes(world, [shape], what, rigid, **skin)
     return name
 
 
-def add_shapes(world: World, parts: Sequence[Shape], what: str, rigid: bool) -> list[str]:
-    """Add a body of each shape, in their places to each other; returns their names. All of them are added, or none."""
+def add_shapes(
+    world: World, parts: Sequence[Shape], what: str, rigid: bool, material: str | None = None, self_contact: bool = True
+) -> list[str]:
+    """Add a body of each shape, in their places to each other; returns their names. All of them are added, or none.
+
+    material: the name of a preset; None: as the scene's own bodies are.
+    """
     grown = 1.0 if rigid else max(GROWN, _growth(world))
     low = np.min([part.vertices.min(axis=0) for part in parts], axis=0)
     high = np.max([part.vertices.max(axis=0) for part in parts], axis=0)
     middle, half = (low + high) / 2.0, (high - low) / 2.0 * grown + GAP * float((high - low).max())
     at = tuple((free_place(world, half) - middle).tolist())
-    build, names = (_rigid if rigid else _soft), []
+    names: list[str] = []
     try:
         for part in parts:
-            name = next(name for k in itertools.count(1) if (name := f"{what}-{k}") not in world.scene.names)
-            names.append(world.add(build(world, part, what, name=name, at=at)))
+            place: dict[str, Any] = {"at": at}
+            place["name"] = next(n for k in itertools.count(1) if (n := f"{what}-{k}") not in world.scene.names)
+            if rigid:
+                body: SoftBody | RigidBody = _rigid(world, part, what, **place)
+            elif material is not None:
+                body = SoftBody(part, material=material, self_contact=self_contact, **place)
+            else:
+                body = _soft(world, part, what, self_contact=self_contact, **place)
+            names.append(world.add(body))
     except TurgorError:
         for name in names:
             world.remove(name)

@@ -78,6 +78,7 @@ class World:
         self.scene = self.sim.scene.copy()
         self.scene.simulation = self.sim.settings.of_scene()
         self.opened = self.scene.copy()  # as it was
+        self.came: dict[str, Thing] = {}  # what was added since, as it came
         self.playing = True
         self.speed = 1.0  # simulated seconds per second
         self.version = 1  # grows when there are other bodies or walls
@@ -99,6 +100,7 @@ class World:
         _check_size(scene, "the scene")
         self._restart(scene)
         self.opened = scene.copy()
+        self.came.clear()
 
     def reset(self) -> None:
         """Back to the beginning, with the parameters of now."""
@@ -203,15 +205,16 @@ class World:
         scene = self.scene.copy()
         scene.set(path, value)
         head, *keys = path.split(".")
-        if keys[:1] == ["gas"]:
+        refilled = keys[:1] == ["gas"] or keys == ["material"]  # another preset holds another amount
+        if refilled:
             self._fillings.end(head)
         if self._change_live(scene, head, tuple(keys)):
             self.scene = self.sim.scene = scene
             self._frame = None
         else:
-            before = float(self.sim[head].nRT) if keys[:1] == ["gas"] else 0.0
+            before = float(self.sim[head].nRT) if refilled and self.gas(head) is not None else 0.0
             self._rebuild(scene, bodies=tuple(keys[:1]) == ("shape",) or tuple(keys) == COLOR)
-            if keys[:1] == ["gas"] and before > 0.0 and scene[head].gas.pressure_at == "equilibrium":  # type: ignore[union-attr]
+            if before > 0.0 and getattr(scene[head].gas, "pressure_at", "") == "equilibrium":  # type: ignore[union-attr]
                 self._fillings.begin(self.sim, head, before)
 
     def _change_live(self, scene: Scene, head: str, keys: tuple[str, ...]) -> bool:
@@ -287,6 +290,10 @@ class World:
         self.sim.state.temperatures[:, view.index] = new.temperature
         return True
 
+    def revert(self, scene: Scene) -> None:
+        """Go on with an earlier description of the same bodies."""
+        self._rebuild(scene, bodies=False)
+
     def change_gas(self, name: str, **changes: Any) -> None:
         """Change the gas of a body: gauge (Pa), moles, temperature (K; the amount is kept), ambient (Pa), law, held.
 
@@ -341,7 +348,9 @@ class World:
         scene.add(thing)
         _check_size(scene, "with it the scene")
         self._rebuild(scene, bodies=True)
-        return next(name for name in scene.names if name not in before)
+        name = next(name for name in scene.names if name not in before)
+        self.came[name] = scene[name]
+        return name
 
     def remove(self, name: str) -> None:
         """Take a body out, with what it is glued by."""
