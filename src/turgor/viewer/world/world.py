@@ -13,8 +13,6 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
-
 from turgor.errors import SceneError, UnstableError
 from turgor.output.frame import Frame, Layout
 from turgor.scene.data import Body, SoftBody
@@ -420,15 +418,6 @@ class World:
         self.ticks += 1
 
     # pointers -------------------------------------------------------------------------------------------------------
-
-    def nearest_vertex(self, names: list[str], point: Any) -> tuple[str, int]:
-        """The body among `names`, and its vertex, that is nearest to a point (m)."""
-        best = (math.inf, "", 0)
-        for name in names:
-            distance = np.linalg.norm(self.sim[name].positions - np.asarray(point), axis=1)
-            index = int(distance.argmin())
-            best = min(best, (float(distance[index]), name, index))
-        return best[1], best[2]
 
     def grab(self, name: str, vertex: int, target: Any, point: Any = None) -> None:
         """Pull a vertex of a body to a target (m), as on a rubber band that suits its weight.
