@@ -42,6 +42,10 @@ class Pointers:
         """Call with (body, nearest vertex, modifier key) when a body is clicked, on the world's thread."""
         self._listeners.append(function)
 
+    def holds(self, client: int) -> bool:
+        """Whether a client holds a body."""
+        return client in self._held
+
     def take_nodes(self) -> None:
         """New nodes: make them draggable (on the world's thread)."""
         for node in self._playground.nodes.bodies:

@@ -80,7 +80,12 @@ class World:
         self.speed = 1.0  # simulated seconds per second
         self.version = 1  # grows when there are other bodies or walls
         self.ticks = 1  # grows with every new state
+        self.starts = 0  # grows when it is back at a beginning
+        self.scenes = 0  # grows when another scene is opened
         self.watchers: list[Callable[[Frame], None]] = []  # called with every frame that is simulated
+        self.picture_center: Callable[[], Any] = lambda: (
+            None
+        )  # (dim,) m: what is in the middle of the picture, if known
         self._grabbed: dict[str, tuple[int, Any]] = {}
         self._points: dict[str, Any] = {}  # of rigid bodies that are held, in the coordinates of their shapes
         self._fillings = Fillings()
@@ -96,6 +101,7 @@ class World:
         """Start with another scene. If it cannot be built, the old one goes on."""
         _check_size(scene, "the scene")
         self._restart(scene)
+        self.scenes += 1
         self.opened = scene.copy()
 
     def reset(self) -> None:
@@ -113,6 +119,7 @@ class World:
         self._grabbed.clear()
         self._points.clear()
         self._fillings.end()
+        self.starts += 1
         self._renewed(bodies=True)
 
     @property
