@@ -14,6 +14,7 @@ from common.chromium import CHROMIUM, Visitor, ask
 from turgor import gallery
 from turgor.viewer.page import playground as playground_module
 from turgor.viewer.page.playground import Playground
+from turgor.viewer.world.grabs import strongest_pull
 
 if CHROMIUM is None:
     pytest.skip("no Chromium on this machine (tools/browser installs one)", allow_module_level=True)
@@ -128,3 +129,47 @@ def test_what_lies_under_the_pointer_is_grabbed(visitor: Visitor, name: str) -> 
             visitor.look(eye, target)
     assert wrong == []
     assert len(seen) > 1
+
+
+def test_a_finger_drags_a_ball_and_the_force_is_shown(visitor: Visitor) -> None:
+    show(visitor, "five-balls")
+    playground, world = visitor.playground, visitor.playground.world
+    finger = visitor.context.new_cdp_session(visitor.page)
+    finger.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
+
+    name, center = ask(playground, nearest_body, visitor)
+    x, y = visitor.pixel(center)
+    touch("touchStart", (x, y))
+    for step in range(1, 9):
+        touch("touchMove", (x + 10 * step, y - 10 * step))
+        visitor.page.wait_for_timeout(20)
+    visitor.wait(lambda: list(world.grabbed) == [name], "the finger to hold the ball")
+    eye = np.array(visitor.camera.position)
+    nodes = playground.server.scene._handle_from_node_name
+    visitor.wait(lambda: f"/pointer-{visitor.id}-force" in nodes, "the force to be shown")
+    ask(playground, setattr, world, "playing", True)
+    pulled = ask(playground, lambda: (np.array(world.pull_on(name)), nodes[f"/pointer-{visitor.id}-force"].text))
+    force = np.linalg.norm(pulled[0])
+    assert 0.0 < force <= strongest_pull(world, name) * (1 + 1e-6)
+    assert pulled[1].endswith(" N")
+    assert force == pytest.approx(float(pulled[1].split()[0]), rel=0.3)
+    arrow = nodes[f"/pointer-{visitor.id}-arrow"]
+    visitor.wait(lambda: arrow.visible, "the arrow")
+    way = np.diff(arrow.points[0], axis=0)[0]
+    right = np.cross(np.subtract(visitor.camera.look_at, eye), (0.0, 0.0, 1.0))
+    assert way @ right > 0  # as the finger went
+    assert way[2] > 0
+    np.testing.assert_array_equal(visitor.camera.position, eye)  # a drag does not turn the camera
+    touch("touchEnd")
+    visitor.wait(lambda: not world.grabbed, "the finger to let go")
+    visitor.wait(lambda: not any(node.startswith("/pointer-") for node in nodes), "the band to go")
+
+
+def nearest_body(visitor: Visitor) -> tuple[str, Any]:
+    """Name and centre (m) of the body that is nearest to a camera."""
+    sim, eye = visitor.playground.world.sim, np.array(visitor.camera.position)
+    name = min(sim.names, key=lambda name: float(np.linalg.norm(sim[name].center - eye)))
+    return name, np.array(sim[name].center)

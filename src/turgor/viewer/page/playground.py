@@ -29,6 +29,7 @@ from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES, limit_uploads
 from turgor.viewer.server.viser_server import only_through_gate, open_server
 from turgor.viewer.world.file_watch import FileWatch, files_of
 from turgor.viewer.world.rates import Rates
+from turgor.viewer.world.slowness import Slowness
 from turgor.viewer.world.world import World
 
 __all__ = ["Playground"]
@@ -59,6 +60,7 @@ class Playground:
         self.world = World(scene, device)
         self.world.playing = playing
         self.rates = Rates()
+        self.slowness = Slowness(self.world, self.rates)  # what is slow, and what could be done
         self.replaying = False  # a recording is shown: the world waits and is not streamed
         self.textured = True  # cloth with its picture
         self._nodes: SceneNodes | None = None
@@ -84,6 +86,7 @@ class Playground:
         self.cameras = Cameras(self)
         self.selection = Selection(self)
         self.tabs = build_tabs(self)
+        self.every(0.25, self._look_out)
         if path is not None:
             self._watch(path)
         self._thread = threading.Thread(target=self._run, name="turgor world", daemon=True)
@@ -235,6 +238,13 @@ class Playground:
         self.rates.frames(frames, self.world.sim.time - before, time.perf_counter() - start)
         if frames:
             self.world.adapt_frame_length(self.rates.frame_seconds)
+
+    def _look_out(self) -> None:
+        """Say it when the page moves fewer than ten times a second, with what is slow."""
+        if not self.replaying and self.slowness.look(time.monotonic()):
+            helps = [f"“{label}”" for label, _ in self.slowness.remedies]
+            text = f"{self.slowness.sentence} What helps: {' or '.join(helps)}." if helps else self.slowness.sentence
+            self.notify("This is slow", text)
 
     def _update(self) -> bool:
         """Stream what is new; whether there was something."""

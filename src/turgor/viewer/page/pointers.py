@@ -7,6 +7,7 @@ bodies may share one.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +16,17 @@ import numpy as np
 from turgor.errors import SceneError
 from turgor.output.frame import Frame
 from turgor.scene.rigid import RigidBody
-from turgor.viewer.draw.coordinates import from_view, upright
+from turgor.viewer.draw.coordinates import from_view
+from turgor.viewer.page.bands import Band
 from turgor.viewer.page.shown_frames import ShownFrames
+from turgor.viewer.world.grabs import strongest_pull
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
 
 __all__ = ["Pointers"]
 
-BAND_COLOR = (60, 70, 82)
+BAND_SECONDS = 1 / 40  # s between two pictures of a band, at least
 
 
 class Pointers:
@@ -33,7 +36,8 @@ class Pointers:
         self._playground = playground
         self._held: dict[int, tuple[str, int]] = {}  # client -> body and vertex
         self._targets: dict[int, Any] = {}  # client -> where its pointer is
-        self._bands: dict[int, Any] = {}  # client -> line in the browser
+        self._bands: dict[int, Band] = {}  # client -> what is drawn of its pull
+        self._drawn = 0.0  # s: when the bands were
         self._listeners: list[Callable[[str, int, str | None], None]] = []
         self._shown = ShownFrames()
         playground.on_show(self._keep)
@@ -100,24 +104,31 @@ class Pointers:
         """Bodies that are held follow their pointers."""
         world = self._playground.world
         for client, (name, vertex) in list(self._held.items()):
-            if name not in world.sim.names:
-                self._let_go(client)
-                continue
-            target = self._place(self._targets[client])
-            world.grab(name, vertex, target)
-            ends = upright(np.stack([world.held_point(name), target]))[None]
-            if client not in self._bands:
-                self._bands[client] = self._playground.server.scene.add_line_segments(
-                    f"/pointer-{client}", ends, BAND_COLOR, thickness=3.0, thickness_units="screen"
-                )
+            if name in world.sim.names:
+                world.grab(name, vertex, self._place(self._targets[client]))
             else:
-                self._bands[client].points = ends
+                self._let_go(client)
+        if self._held and time.monotonic() > self._drawn + BAND_SECONDS:
+            self._drawn = time.monotonic()
+            with self._playground.server.atomic():
+                for client in self._held:
+                    self._draw(client)
+
+    def _draw(self, client: int) -> None:
+        """The band between a client's pointer and what it holds."""
+        world, (name, _) = self._playground.world, self._held[client]
+        if client not in self._bands:
+            radius = self._playground.nodes.radius
+            self._bands[client] = Band(self._playground.server, f"/pointer-{client}", world.scene.dim, radius)
+        target = self._place(self._targets[client])
+        held, force = np.asarray(world.held_point(name)), np.asarray(world.pull_on(name))
+        self._bands[client].show(held, target, force, strongest_pull(world, name))
 
     def _let_go(self, client: int) -> None:
         name, _ = self._held.pop(client, ("", 0))
         self._targets.pop(client, None)
         if band := self._bands.pop(client, None):
-            band.remove()
+            band.close()
         if name:
             self._playground.world.drop(name)
 

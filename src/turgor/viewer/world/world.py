@@ -7,11 +7,12 @@ simulation is rebuilt (some 40 ms for five balls) and goes on from its state.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
+
+import numpy as np
 
 from turgor.errors import SceneError, UnstableError
 from turgor.output.frame import Frame, Layout
@@ -23,11 +24,10 @@ from turgor.simulation.choice import AUTO, needed_substeps
 from turgor.simulation.rebuild import rebuilt
 from turgor.simulation.simulation import Simulation
 from turgor.viewer.world.fillings import Fillings
+from turgor.viewer.world.grabs import Grabs
 
 __all__ = ["World"]
 
-BAND = 2.0 * math.pi * 3.0  # rad/s: a body hangs on a pointer's rubber band like on a spring of 3 Hz
-BAND_DAMPING = 0.35  # of critical
 BACKLOG = 6  # frames at most that are made up for in one go; what is later than that is dropped
 TURN = 0.012  # s of one go after which the page is to be served first
 SLOW, QUICK = 0.03, 0.006  # s that a frame may take before frames are made shorter, and less than which they are longer
@@ -86,8 +86,7 @@ class World:
         self.picture_center: Callable[[], Any] = lambda: (
             None
         )  # (dim,) m: what is in the middle of the picture, if known
-        self._grabbed: dict[str, tuple[int, Any]] = {}
-        self._points: dict[str, Any] = {}  # of rigid bodies that are held, in the coordinates of their shapes
+        self._grabs = Grabs()
         self._fillings = Fillings()
         self._due = 0.0  # simulated seconds that are to be run
         self._frame: Frame | None = None
@@ -116,8 +115,7 @@ class World:
         scene = scene.copy()
         self.sim.rebuild(scene, settings=scene.simulation, restart=True)
         self.scene, self._division, self._odd = scene, 1, 0
-        self._grabbed.clear()
-        self._points.clear()
+        self._grabs = Grabs()
         self._fillings.end()
         self.starts += 1
         self._renewed(bodies=True)
@@ -397,7 +395,7 @@ class World:
         fps = scene.simulation.fps * division
         self.sim.rebuild(scene, settings=replace(scene.simulation, fps=fps), ledger=ledger)
         self.scene, self._division = scene, division
-        for name, (vertex, target) in list(self._grabbed.items()):
+        for name, (vertex, target) in self.grabbed.items():
             try:
                 self.grab(name, vertex, target)
             except SceneError:  # it is gone, or fixed now
@@ -427,39 +425,25 @@ class World:
     # pointers -------------------------------------------------------------------------------------------------------
 
     def grab(self, name: str, vertex: int, target: Any, point: Any = None) -> None:
-        """Pull a vertex of a body to a target (m), as on a rubber band that suits its weight.
-
-        point: where (m) a rigid body is taken hold of, when it is; calls without it move the target.
-        """
-        view = self.sim[name]
-        mass = float(view.mass)
-        stiffness, damping = mass * BAND**2, 2.0 * BAND_DAMPING * mass * BAND
-        if isinstance(self.scene[name], Body):  # the band must not ask for much shorter steps than the body does
-            rate = self.sim.settings.fps * max(self.sim.substeps, 8)
-            light = float(view.masses[vertex])
-            stiffness, damping = min(stiffness, light * rate**2), min(damping, 0.5 * light * rate)
-        elif point is not None:
-            self._points[name] = self.sim.rigid_bodies[name].to_shape(point)
-        self.sim.grab(name, vertex, target, stiffness, damping, self._points.get(name))
-        self._grabbed[name] = (vertex, target)
+        """Pull a vertex of a body to a target (m), as on a rubber band that suits its weight (`Grabs.pull`)."""
+        self._grabs.pull(self, name, vertex, target, point)
 
     def drop(self, name: str) -> None:
         """Let go of a body; it keeps its velocity."""
-        self._points.pop(name, None)
-        if self._grabbed.pop(name, None) is not None and name in self.sim.names:
-            self.sim.release(name)
+        self._grabs.drop(self, name)
 
     def held_point(self, name: str) -> Any:
         """(dim,) m: where the point is by which a body is held."""
-        point = self._points.get(name)
-        if point is not None:
-            return self.sim.rigid_bodies[name].from_shape(point)
-        return self.sim[name].positions[self._grabbed[name][0]]
+        return self._grabs.held_point(self, name)
+
+    def pull_on(self, name: str) -> Any:
+        """(dim,) N: what a body is pulled with, as `grab` was last called."""
+        return self._grabs.forces.get(name, np.zeros(self.scene.dim))
 
     @property
     def grabbed(self) -> dict[str, tuple[int, Any]]:
         """Bodies that are held: name -> (vertex, target)."""
-        return dict(self._grabbed)
+        return dict(self._grabs.held)
 
 
 def _check_size(scene: Scene, what: str) -> None:
