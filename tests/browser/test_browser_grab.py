@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from common.chromium import CHROMIUM, Visitor, ask
-from turgor import gallery
+from turgor import Gas, Scene, gallery, shapes
 from turgor.viewer.page import playground as playground_module
 from turgor.viewer.page.playground import Playground
 from turgor.viewer.world.grabs import strongest_pull
@@ -173,3 +173,23 @@ def nearest_body(visitor: Visitor) -> tuple[str, Any]:
     sim, eye = visitor.playground.world.sim, np.array(visitor.camera.position)
     name = min(sim.names, key=lambda name: float(np.linalg.norm(sim[name].center - eye)))
     return name, np.array(sim[name].center)
+
+
+def test_the_camera_goes_after_a_ball_and_waits_while_a_person_has_it(visitor: Visitor) -> None:
+    """What the page tells of its camera is not taken for a person's doing when it was set from here."""
+    scene = Scene(gravity=0)
+    scene.add_soft_body(shapes.icosphere(0.5, 1), name="ball", gas=Gas(gauge=60.0), velocity=(6.0, 0.0, 0.0))
+    playground, world = visitor.playground, visitor.playground.world
+    ask(playground, setattr, world, "speed", 1.0)
+    ask(playground, playground.open, scene)
+    visitor.wait(lambda: visitor.camera.look_at[0] > 8.0, "the camera to go after the ball")
+    box = visitor.canvas
+    x, y = box["x"] + 0.1 * box["width"], box["y"] + 0.1 * box["height"]
+    visitor.press(x, y)
+    visitor.move((x, y), (x + 60, y + 20))
+    visitor.release()
+    visitor.wait(lambda: visitor.id not in playground.cameras._following, "following to wait")
+    visitor.settled()
+    target = np.array(visitor.camera.look_at)
+    assert visitor.id not in playground.cameras._following
+    visitor.wait(lambda: visitor.camera.look_at[0] > target[0] + 3.0, "following to go on")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -10,9 +11,10 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from websockets.exceptions import ConnectionClosed
 
 import turgor
-from support.play_helpers import CAMERA, page
+from support.play_helpers import CAMERA, drain, page
 from support.playgrounds import balls
 from support.waiting import until
 from turgor import gallery, shapes
@@ -93,11 +95,18 @@ class Guest:
 
     def __init__(self, link: Any, playground: Playground) -> None:
         self._link, self.playground = link, playground
+        threading.Thread(target=self._read, daemon=True).start()
+        until(lambda: playground.shown[0] == playground.world.version)
         self.put((0, -9, 1), (0, 0, 0))
         until(playground.server.get_clients)
         (self.client,) = playground.server.get_clients().values()
         until(lambda: self.client.client_id in playground.cameras._welcome)
         ask(playground, lambda: None)  # it is aimed
+
+    def _read(self) -> None:
+        """A page that does not read is cut off."""
+        with contextlib.suppress(ConnectionClosed, TimeoutError):
+            drain(self._link)
 
     def put(self, eye: Any, target: Any) -> None:
         link = CAMERA | {"position": eye, "look_at": target, "image_width": 160, "fov": 0.45}

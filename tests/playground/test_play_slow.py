@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import turgor
 from support.playgrounds import balls
+from support.waiting import until
 from turgor import gallery, shapes
 from turgor.scene.data import SoftBody
+from turgor.viewer.page.playground import Playground
 from turgor.viewer.world.grabs import PULL, strongest_pull
 from turgor.viewer.world.rates import Rates
 from turgor.viewer.world.slowness import CALM, LONGEST, PATIENCE, Slowness, coarser
@@ -111,6 +116,34 @@ def test_what_is_quick_or_paused_is_not_slow() -> None:
     drawing.rates.update(3 * LONGEST)
     assert [drawing.look(now) for now in range(3)] == [False, True, False]
     assert drawing.sentence.startswith("Drawing 48 vertices takes 300 ms")
+
+
+def test_few_updates_are_slow_unless_they_are_wanted() -> None:
+    watch = slow(World(gallery.load("drop-2d")), 0.01)
+    watch.rates.update_gap = 0.2
+    assert [watch.look(now) for now in (0.0, 0.5, 1.5)] == [False, False, True]
+    watch = slow(World(gallery.load("drop-2d")), 0.01)
+    watch.rates.update_gap, watch.world.speed = 0.2, 0.05
+    assert not any(watch.look(now) for now in range(5))
+
+
+def test_the_playground_says_that_it_is_slow(open_playground: Callable[..., Playground]) -> None:
+    playground = open_playground("five-balls")
+    told: list[tuple[str, str]] = []
+    playground.notify = lambda title, text, kind="info": told.append((title, text))  # type: ignore[method-assign]
+    playground.do(setattr, playground.world, "speed", 1.0)
+    advance = playground.world.advance
+
+    def slowly(seconds: float) -> int:
+        time.sleep(2.5 * LONGEST)
+        return advance(seconds)
+
+    playground.world.advance = slowly  # type: ignore[method-assign]
+    until(lambda: told)
+    assert told[0][0] == "This is slow"
+    assert playground.slowness.sentence in told[0][1]
+    assert "Half as many vertices" in told[0][1]
+    assert "Half as many vertices, from the beginning" in dict(playground.slowness.remedies)
 
 
 def test_the_fast_solver_is_offered_where_there_are_many_substeps_and_works() -> None:

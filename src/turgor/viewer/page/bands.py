@@ -16,6 +16,7 @@ LOOSE, TIGHT = np.array([60, 70, 82]), np.array([216, 20, 32])  # colours withou
 LONGEST = 0.45  # of the scene's radius: the arrow of the strongest pull
 SHAFT, HEAD, HEAD_LENGTH = 0.008, 0.022, 0.055  # of the scene's radius
 SHORTEST = 0.06  # of the scene's radius: an arrow that is shorter is not drawn
+LETTERS = 1.4  # times viser's
 IN_FRONT = 0.03  # of the scene's radius, in 2D
 
 
@@ -41,7 +42,9 @@ class Band:
             self._line = self._api.add_line_segments(
                 f"{self._name}-band", ends[None], color, thickness=3.0, thickness_units="screen"
             )
-            self._label = self._api.add_label(f"{self._name}-force", text, position=ends[1], anchor="bottom-left")
+            self._label = self._api.add_label(
+                f"{self._name}-force", text, position=ends[1], anchor="bottom-left", font_screen_scale=LETTERS
+            )
             self._arrow = self._api.add_arrows(
                 f"{self._name}-arrow", tip[None], color, shaft_radius=SHAFT * self._radius,
                 head_radius=HEAD * self._radius, head_length=HEAD_LENGTH * self._radius, visible=drawn,

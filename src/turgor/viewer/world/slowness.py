@@ -38,8 +38,7 @@ class Slowness:
 
     def look(self, now: float) -> bool:
         """Call some times per second with the time (s); whether it has become slow, and that is to be said."""
-        took = max(self.rates.frame_seconds, self.rates.update_seconds) if self.world.playing else 0.0
-        if took <= LONGEST:
+        if not self._is_slow():
             self._since = None
             self._quick = self._quick if self._quick is not None else now
             if now - self._quick > CALM:
@@ -51,6 +50,12 @@ class Slowness:
             return False
         self.sentence = reason(self.world, self.rates)
         return True
+
+    def _is_slow(self) -> bool:
+        """Whether frames, their drawing, or all together leave more than LONGEST between two pictures."""
+        rates, wanted = self.rates, self.world.speed * self.world.sim.settings.fps
+        gap = rates.update_gap if 0.5 * wanted > 1.0 / LONGEST else 0.0  # in slow motion there are few
+        return self.world.playing and max(rates.frame_seconds, rates.update_seconds, gap) > LONGEST
 
     @property
     def remedies(self) -> list[Remedy]:
