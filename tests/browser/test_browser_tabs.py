@@ -111,7 +111,8 @@ def test_add_and_upload_in_a_browser(open_playground: OpenPlayground, open_tab: 
 
     assert "is fine" in upload(good)
     assert until(lambda: "mesh-1" in world.sim.names)
-    assert np.ptp(world.scene["mesh-1"].positions, axis=0).max() == pytest.approx(1.0, rel=0.01)  # type: ignore[union-attr]
+    size = float(panel._size.value)  # as the slider says, which suits the scene
+    assert np.ptp(world.scene["mesh-1"].positions, axis=0).max() == pytest.approx(size, rel=0.01)  # type: ignore[union-attr]
     names = list(world.sim.names)
     assert "Not added" in upload(tmp_path / "words.obj")
     assert "hole" in upload(tmp_path / "open.stl")

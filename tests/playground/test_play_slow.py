@@ -122,6 +122,7 @@ def test_few_updates_are_slow_unless_they_are_wanted() -> None:
     watch = slow(World(gallery.load("drop-2d")), 0.01)
     watch.rates.update_gap = 0.2
     assert [watch.look(now) for now in (0.0, 0.5, 1.5)] == [False, False, True]
+    assert watch.sentence.startswith("This computer is busy with something else: 200 ms")
     watch = slow(World(gallery.load("drop-2d")), 0.01)
     watch.rates.update_gap, watch.world.speed = 0.2, 0.05
     assert not any(watch.look(now) for now in range(5))

@@ -28,14 +28,13 @@ from turgor.viewer.server.gate import Gate
 from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES, limit_uploads
 from turgor.viewer.server.viser_server import only_through_gate, open_server
 from turgor.viewer.world.file_watch import FileWatch, files_of
-from turgor.viewer.world.rates import Rates
+from turgor.viewer.world.rates import STREAM_SHARE, Rates
 from turgor.viewer.world.slowness import Slowness
 from turgor.viewer.world.world import World
 
 __all__ = ["Playground"]
 
 UPDATES = 60.0  # 1/s: streamed at most
-STREAM_SHARE = 0.35  # of the time of the world's thread that streaming may take
 IDLE = 0.004  # s: the longest pause of the world's thread
 NOTHING = (-1, -1, -1)
 BRAND = (47, 95, 179)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections import deque
 
-__all__ = ["Rates"]
+__all__ = ["STREAM_SHARE", "Rates"]
 
 WINDOW = 1.0  # s
+STREAM_SHARE = 0.35  # of the time of the world's thread that streaming may take
 
 
 class Rates:

@@ -12,7 +12,7 @@ from turgor.errors import TurgorError
 from turgor.scene.data import Body, SoftBody
 from turgor.shapes.doctor import check
 from turgor.shapes.simplify import simplified
-from turgor.viewer.world.rates import Rates
+from turgor.viewer.world.rates import STREAM_SHARE, Rates
 from turgor.viewer.world.world import World
 
 __all__ = ["Remedy", "Slowness", "coarser", "reason"]
@@ -70,9 +70,17 @@ class Slowness:
 
 def reason(world: World, rates: Rates) -> str:
     """Why a world is slow, in a sentence."""
-    sim = world.sim
-    if rates.update_seconds > rates.frame_seconds:
-        return f"Drawing {sim.vertices:,} vertices takes {_duration(rates.update_seconds)} for each picture."
+    sim, drawing = world.sim, rates.update_seconds / STREAM_SHARE
+    if rates.update_gap > 2.0 * max(rates.frame_seconds, drawing):
+        return (
+            f"This computer is busy with something else: {_duration(rates.update_gap)} from picture to picture, "
+            f"though a frame takes {_duration(rates.frame_seconds)}."
+        )
+    if drawing > rates.frame_seconds:
+        return (
+            f"Drawing {sim.vertices:,} vertices takes {_duration(rates.update_seconds)} for each picture, and gets a "
+            "third of the time."
+        )
     contacts = sim.contacts()
     bodies = len(world.scene.bodies) + len(world.scene.rigid_bodies)
     parts = [f"{bodies} bodies of {sim.vertices:,} vertices" if bodies > 1 else f"a body of {sim.vertices:,} vertices"]
