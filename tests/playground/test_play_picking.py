@@ -11,6 +11,7 @@ import turgor
 from support.playgrounds import balls
 from turgor import shapes
 from turgor.viewer.draw.coordinates import upright
+from turgor.viewer.page import shown_frames
 from turgor.viewer.page.shown_frames import ShownFrames
 from turgor.viewer.world.picking import first_hit
 
@@ -67,8 +68,9 @@ def test_the_nearest_body_along_the_ray_is_picked(open_page: Any) -> None:
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_a_press_picks_what_was_shown_then(open_page: Any, dim: int) -> None:
+def test_a_press_picks_what_was_shown_then(open_page: Any, dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """`left` has flown away since: its point is now where it went, and where it was there is nothing any more."""
+    monkeypatch.setattr(shown_frames, "SECONDS", 1e6)  # however long the machine takes
     page = open_page(balls(dim))
     world, shown = page.playground.world, ShownFrames()
     shown.keep(page.playground.nodes, world.frame())
