@@ -124,11 +124,12 @@ def test_add_and_upload_in_a_browser(open_playground: OpenPlayground, open_tab: 
         page.get_by_role("button", name="Add it", exact=True).click()
 
     send(good, "is fine")
+    size = float(upload.size.value)  # which suits the scene
     add()
     assert until(lambda: "mesh-1" in world.scene.names)
     body: Any = world.scene["mesh-1"]
     assert body.material == "beach_ball"
-    assert np.ptp(body.positions, axis=0).max() == pytest.approx(1.0, rel=0.01)
+    assert np.ptp(body.positions, axis=0).max() == pytest.approx(size, rel=0.01)
     names = list(world.sim.names)
     send(tmp_path / "words.obj", "Not added")
     # an empty file never comes to the panel: the gate of uploads refuses it

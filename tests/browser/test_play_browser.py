@@ -14,7 +14,7 @@ from common.chromium import CHROMIUM, Visitor, ask, colourful, listen
 from common.visitor import soak
 from turgor import Gas, Scene, Springs, gallery, shapes
 from turgor.viewer.page.playground import Playground
-from turgor.viewer.world.world import BAND
+from turgor.viewer.world.grabs import BAND
 
 if CHROMIUM is None:
     pytest.skip("no Chromium on this machine (tools/browser installs one)", allow_module_level=True)

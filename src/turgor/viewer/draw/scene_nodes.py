@@ -18,9 +18,12 @@ from turgor.viewer.draw.camera import radius_of
 from turgor.viewer.draw.coordinates import upright
 from turgor.viewer.draw.wall_nodes import ContainerNodes, PlaneNodes, WallNodes
 
-__all__ = ["BodyNode", "SceneNodes", "rgb"]
+__all__ = ["UNIT", "BodyNode", "SceneNodes", "rgb"]
 
 FloatArray = npt.NDArray[np.float64]
+# m, a power of 2 (exact): unit of the points that are sent. At each update viser (1.1) copies a mesh of less than 1,024
+# points and more than 0.1 units for the outline under the pointer, and takes the copy, not placed yet, for the body.
+UNIT = 1024.0
 MANY = 40  # more bodies than this share nodes, one per colour: a browser draws few large meshes faster than many small
 FULL_LIGHT = math.pi  # of an ambient light that shows a surface in its own colour (three.js divides by π)
 SKY_LIGHT, GROUND_LIGHT = 1.9, (205, 210, 218)
@@ -56,8 +59,9 @@ class SceneNodes:
         for number, (names, mesh) in enumerate(_body_meshes(layout, frame, textures or {})):
             handle = scene_api.add_mesh_simple(
                 f"/bodies/{number:03d}-{_plain(names[0])}",
-                mesh.points(positions),
+                mesh.points(positions) / UNIT,
                 mesh.faces,
+                scale=UNIT,
                 color=rgb(mesh.color),
                 side="double" if mesh.double else "front",
                 cast_shadow=layout.dim == 3,
@@ -74,7 +78,7 @@ class SceneNodes:
         """Stream one frame."""
         positions = upright(frame.positions)
         for node in self.bodies:
-            node.handle.vertices = node.mesh.points(positions)
+            node.handle.vertices = node.mesh.points(positions) / UNIT
         for wall, pose in zip(self._walls, frame.walls, strict=True):
             wall.show(pose)
         if self._outlines:
