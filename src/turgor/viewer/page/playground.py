@@ -25,8 +25,10 @@ from turgor.viewer.draw.camera import View, view_of
 from turgor.viewer.draw.scene_nodes import SceneNodes
 from turgor.viewer.page.pointers import Pointers
 from turgor.viewer.page.selection import Selection
+from turgor.viewer.page.shell import Shell
 from turgor.viewer.page.tabs.all_tabs import build_tabs
 from turgor.viewer.server.gate import Gate
+from turgor.viewer.server.shell_page import shell_page
 from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES, limit_uploads
 from turgor.viewer.server.viser_server import only_through_gate, open_server
 from turgor.viewer.world.file_watch import FileWatch, files_of
@@ -82,6 +84,7 @@ class Playground:
             limit_uploads(self.server, MAX_UPLOAD_BYTES, self._refuse)
             self.gate = Gate(self.server.get_port(), host, port)
             only_through_gate(self.server, self.gate.password)
+            self.gate.answers.pages |= {"/": shell_page(), "/index.html": shell_page()}
             self.gate.start()
         except BaseException:
             self.server.stop()
@@ -92,6 +95,7 @@ class Playground:
         self.server.gui.main_panel.set_width(370)
         self.pointers = Pointers(self)
         self.selection = Selection(self)
+        self.shell = Shell(self, f"turgor play {path.name}" if path else "run its program again")
         self.tabs = build_tabs(self)
         self.every(0.2, self._keep_flat)
         self.every(0.5, self._reframe)
@@ -176,7 +180,12 @@ class Playground:
 
     def open(self, scene: Scene) -> None:
         """Show another scene (on the world's thread)."""
-        self.world.open(scene)
+        self.shell.opening(scene)
+        try:
+            self.world.open(scene)
+        except BaseException:
+            self.shell.opened()
+            raise
         self.world.playing = True
         self.replaying = False
         self._aim = True
@@ -194,6 +203,8 @@ class Playground:
             self._guard(self._work)
             if self.replaying and self.shown[0] != self.world.version:
                 self.replaying = False  # the recording is not of these bodies
+            if self.shown[0] != self.world.version:  # seen before its first frame, whose kernels may take seconds
+                self._guard(self._update)
             now = time.perf_counter()
             if not self.replaying:
                 self._guard(self._advance, now - last)

@@ -1,0 +1,133 @@
+// The shell of turgor's page. It reads the server's news, and acts by the keys of viser's commands, as a person would.
+"use strict";
+(() => {
+  const RETRY = 1000; // ms between two attempts to reach a server that has gone
+  const LONGEST = 15000; // ms that the veil waits for something to be drawn: an empty scene has no picture
+  let facts = {};
+  let veiled = true;
+  let drags = null; // that the server had seen when this page came
+  let server = null; // which start of it
+
+  const at = (id) => document.getElementById("turgor-" + id);
+  const picture = () => document.querySelector("canvas[data-engine]");
+
+  function say(id, text) {
+    const place = at(id);
+    if (place.textContent !== text) place.textContent = text;
+    place.hidden = !text;
+  }
+
+  // What a person would press. viser's commands listen on the root element.
+  function press(code, more = {}) {
+    const key = code === "Space" ? " " : code.replace(/^(Key|Digit)/, "").toLowerCase();
+    document.documentElement.dispatchEvent(new KeyboardEvent("keydown", { key, code, bubbles: true, ...more }));
+  }
+
+  function show() {
+    say("sign", facts.busy || (veiled ? "turgor is loading …" : ""));
+    at("bar").hidden = veiled;
+    say("hint", veiled || facts.busy || facts.drags !== drags ? "" : facts.hint || "");
+    at("play").classList.toggle("paused", !facts.playing);
+    at("play").ariaLabel = facts.playing ? "Pause the scene" : "Play the scene";
+    at("play").title = at("play").ariaLabel + " (space)";
+    at("speed").value = String(facts.speed);
+    if (facts.scene) document.title = facts.scene + " – turgor";
+  }
+
+  // The server's news: a line of JSON for each change, on a response that ends with the server.
+  async function listen() {
+    try {
+      const answer = await fetch("/turgor/news", { headers: { "X-Turgor-Page": "1" }, cache: "no-store" });
+      if (answer.status === 403) {
+        say("lost", "The playground was started again: open the address that it printed.");
+        return;
+      }
+      if (!answer.ok) throw new Error(answer.statusText);
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (let text = ""; ; ) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        const lines = (text + value).split("\n");
+        text = lines.pop();
+        for (const line of lines) hear(JSON.parse(line));
+      }
+    } catch (error) { /* it has gone: said below */ }
+    say("lost", "The playground has ended. " + (facts.again ? "Start it again: " + facts.again : "Start it again."));
+    setTimeout(listen, RETRY);
+  }
+
+  function hear(news) {
+    if (server !== null && news.server !== server) location.reload(); // another start: its page may be another, too
+    facts = news;
+    server = news.server;
+    if (drags === null) drags = news.drags;
+    say("lost", "");
+    show();
+  }
+
+  // The veil goes when viser has drawn something.
+  function drawn() {
+    const canvas = picture();
+    if (!canvas || !canvas.width || !canvas.height) return false;
+    const small = new OffscreenCanvas(32, 32).getContext("2d");
+    small.drawImage(canvas, 0, 0, 32, 32);
+    return small.getImageData(0, 0, 32, 32).data.some((value) => value > 0);
+  }
+
+  function unveil(since) {
+    if (!drawn() && performance.now() - since < LONGEST) return setTimeout(unveil, 100, since);
+    veiled = false;
+    at("veil").remove();
+    show();
+  }
+
+  // Bar, hint and sentences stand over viser's picture, wherever its panels leave it.
+  function place() {
+    const canvas = picture();
+    if (canvas) {
+      const box = canvas.getBoundingClientRect();
+      const style = document.getElementById("turgor").style;
+      style.setProperty("--left", box.left + "px");
+      style.setProperty("--width", box.width + "px");
+    }
+  }
+
+  function follow() {
+    const sizes = new ResizeObserver(place);
+    let seen = null;
+    new MutationObserver(() => {
+      const canvas = picture();
+      if (canvas && canvas !== seen) {
+        seen = canvas;
+        sizes.disconnect();
+        sizes.observe(canvas);
+        place();
+      }
+    }).observe(document.getElementById("root"), { childList: true, subtree: true });
+  }
+
+  function listenToBar() {
+    const bar = at("bar");
+    bar.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (!button) return;
+      if (button.dataset.key) press(button.dataset.key);
+      if (event.detail > 0) button.blur(); // by a pointer: keys are the scene's again
+    });
+    at("speed").addEventListener("change", (event) => {
+      press(event.target.selectedOptions[0].dataset.key);
+      event.target.blur();
+    });
+    // A button that has the focus takes space and Enter; they are not viser's as well.
+    bar.addEventListener("keydown", (event) => {
+      if (event.code === "Space" || event.code === "Enter") event.stopPropagation();
+    });
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    listenToBar();
+    follow();
+    listen();
+    unveil(performance.now());
+  });
+})();

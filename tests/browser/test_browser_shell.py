@@ -1,0 +1,169 @@
+"""The shell of the page in a real browser: signs while it loads and when the server ends, the bar, the hint."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from common.chromium import Visitor, ask
+from turgor import gallery
+from turgor.viewer.page.playground import Playground
+
+pytestmark = pytest.mark.req("X8")
+PATIENCE = 60_000  # ms
+expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def playground() -> Iterator[Playground]:
+    with Playground(gallery.load("drop"), port=0) as playground:
+        yield playground
+
+
+@pytest.fixture(scope="module")
+def visitor(browser: Browser, playground: Playground) -> Iterator[Visitor]:
+    visitor = Visitor(browser, playground)
+    yield visitor
+    assert visitor.errors == []
+    visitor.close()
+
+
+def test_the_page_says_that_it_loads_before_any_script_has_run(browser: Browser, playground: Playground) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(playground.url)
+    expect(page.get_by_text("turgor is loading …")).to_be_visible()
+    context.close()
+
+
+def test_the_sign_goes_when_there_is_a_picture(visitor: Visitor) -> None:
+    expect(visitor.page.locator("#turgor-veil")).to_have_count(0)
+    expect(visitor.page.locator("#turgor-sign")).to_be_hidden()
+    expect(visitor.page).to_have_title("drop – turgor")
+
+
+def test_a_scene_that_is_opened_is_announced(visitor: Visitor) -> None:
+    """The world's thread is held where kernels would be compiled; the page says so all the while."""
+    playground, held = visitor.playground, threading.Event()
+
+    def open_slowly() -> None:
+        playground.open(gallery.load("drop"))
+        held.wait(60)
+
+    playground.do(open_slowly)
+    sign = visitor.page.locator("#turgor-sign")
+    expect(sign).to_have_text("Opening drop: preparing kernels")
+    expect(sign).to_be_visible()
+    held.set()
+    expect(sign).to_be_hidden()
+
+
+# --- the bar
+
+
+def test_the_bar_plays_pauses_steps_and_starts_again(visitor: Visitor) -> None:
+    world, bar = visitor.playground.world, visitor.page.get_by_role("toolbar")
+    bar.get_by_role("button", name="Pause the scene").click()
+    visitor.wait(lambda: not world.playing, "the pause")
+    expect(bar.get_by_role("button", name="Play the scene")).to_be_visible()
+    frame = ask(visitor.playground, lambda: world.sim.frame_index)
+    bar.get_by_role("button", name="One step").click()
+    visitor.wait(lambda: world.sim.frame_index == frame + 1, "one step")
+    bar.get_by_role("button", name="Start again").click()
+    visitor.wait(lambda: world.sim.frame_index == 0, "the beginning")
+    visitor.key("Space")  # no button has kept the focus: space plays, once
+    visitor.wait(lambda: world.playing, "it to play")
+    expect(bar.get_by_role("button", name="Pause the scene")).to_be_visible()
+
+
+def test_the_bar_slows_down(visitor: Visitor) -> None:
+    world, speed = visitor.playground.world, visitor.page.get_by_label("Slow motion")
+    speed.select_option(label="¼ ×")
+    visitor.wait(lambda: world.speed == 0.25, "slow motion")
+    visitor.key("5")
+    visitor.wait(lambda: world.speed == 1.0, "real time")
+    expect(speed).to_have_value("1")
+
+
+def test_the_bar_works_by_keyboard(visitor: Visitor) -> None:
+    """A button that has the focus takes Enter and space for itself: they are not viser's keys as well."""
+    world, bar = visitor.playground.world, visitor.page.get_by_role("toolbar")
+    button = bar.locator("#turgor-play")
+    for key in ("Space", "Enter"):
+        before = world.playing
+        button.focus()
+        visitor.page.keyboard.press(key)
+        expect(button).to_have_accessible_name("Play the scene" if before else "Pause the scene")
+        visitor.turns(5)
+        assert world.playing is not before
+        expect(button).to_be_focused()
+    visitor.page.keyboard.press("Tab")
+    expect(bar.get_by_role("button", name="One step")).to_be_focused()
+
+
+def test_the_bar_brings_the_camera_back(visitor: Visitor) -> None:
+    visitor.settled()
+    place = tuple(visitor.camera.position)
+    visitor.look((9.0, 9.0, 9.0), (0.0, 0.0, 0.0))
+    visitor.page.get_by_role("button", name="See all").click()
+    visitor.wait(lambda: tuple(visitor.camera.position) == pytest.approx(place, abs=0.5), "the camera to come back")
+
+
+def test_the_bar_is_large_enough_and_over_the_picture(visitor: Visitor) -> None:
+    canvas, bar = visitor.canvas, visitor.page.get_by_role("toolbar")
+    box = bar.bounding_box()
+    assert box is not None
+    assert canvas["x"] <= box["x"]
+    assert box["x"] + box["width"] <= canvas["x"] + canvas["width"]
+    for control in bar.locator("button, select").all():
+        size = control.bounding_box()
+        assert size is not None
+        assert min(size["width"], size["height"]) >= 40
+
+
+# --- the hint
+
+
+@pytest.mark.req("A9")
+def test_the_hint_goes_after_the_first_drag(visitor: Visitor) -> None:
+    hint = visitor.page.locator("#turgor-hint")
+    expect(hint).to_have_text("Drag a ball")
+    expect(hint).to_be_visible()
+    playground = visitor.playground
+    visitor.page.get_by_role("button", name="See all").click()
+    visitor.settled()
+    ask(playground, setattr, playground.world, "playing", False)
+    x, y = visitor.pixel(ask(playground, lambda: playground.world.sim["ball"].center.copy()))
+    visitor.press(x, y)
+    visitor.move((x, y), (x + 6, y - 6), steps=3)
+    visitor.wait(lambda: playground.world.grabbed, "the ball to be held")
+    expect(hint).to_be_hidden()
+    visitor.release()
+    ask(playground, playground.open, gallery.load("drop"))
+    expect(visitor.page.locator("#turgor-sign")).to_be_hidden()
+    expect(hint).to_be_hidden()
+
+
+# --- the end
+
+
+def test_a_server_that_ends_is_told_and_one_that_is_back_is_found(browser: Browser) -> None:
+    context = browser.new_context(viewport={"width": 860, "height": 560}, device_scale_factor=0.35)
+    page = context.new_page()
+    lost = page.locator("#turgor-lost")
+    with Playground(gallery.load("drop-2d"), port=0) as first:
+        page.goto(first.url)
+        page.get_by_role("toolbar").wait_for(timeout=PATIENCE)
+        expect(lost).to_be_hidden()
+        port = first.port
+    expect(lost).to_have_text("The playground has ended. Start it again: turgor play drop-2d")
+    expect(lost).to_be_visible()
+    with Playground(gallery.load("inflate-2d"), port=port):
+        page.get_by_role("toolbar").wait_for(timeout=PATIENCE)
+        expect(page).to_have_title("inflate-2d – turgor")
+        expect(lost).to_be_hidden()
+        page.get_by_text("real-time factor").wait_for(timeout=PATIENCE)
+        context.close()
