@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -37,6 +38,52 @@ def test_the_page_says_that_it_loads_before_any_script_has_run(browser: Browser,
     page.goto(playground.url)
     expect(page.get_by_text("turgor is loading …")).to_be_visible()
     context.close()
+
+
+def test_on_a_phone_the_panel_is_a_closed_drawer(browser: Browser, playground: Playground) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, device_scale_factor=0.35,
+        color_scheme="dark",
+    )  # fmt: skip
+    page = context.new_page()
+    page.goto(playground.url)
+    bar = page.get_by_role("toolbar")
+    bar.wait_for(timeout=PATIENCE)
+    expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")  # from the first picture on
+    tab = page.get_by_role("tab", name="Scene")
+    expect(tab).not_to_be_in_viewport()
+    box = bar.bounding_box()
+    assert box is not None
+    assert 0 <= box["x"] < box["x"] + box["width"] <= 390
+    canvas = page.locator("canvas[data-engine]").bounding_box()
+    assert canvas is not None
+    assert (canvas["width"], canvas["height"]) == (390, 844)
+    playing = playground.world.playing
+    bar.locator("#turgor-play").tap()  # nothing lies over it
+    expect(bar.locator("#turgor-play")).to_have_accessible_name("Play the scene" if playing else "Pause the scene")
+    page.touchscreen.tap(60, 820)  # the drawer's handle
+    expect(tab).to_be_in_viewport()
+    context.close()
+    ask(playground, setattr, playground.world, "playing", True)
+
+
+def test_a_server_that_ends_is_told_and_one_that_is_back_is_found(browser: Browser) -> None:
+    context = browser.new_context(viewport={"width": 860, "height": 560}, device_scale_factor=0.35)
+    page = context.new_page()
+    lost = page.locator("#turgor-lost")
+    with Playground(gallery.load("drop-2d"), port=0) as first:
+        page.goto(first.url)
+        page.get_by_role("toolbar").wait_for(timeout=PATIENCE)
+        expect(lost).to_be_hidden()
+        port = first.port
+    expect(lost).to_have_text("The playground has ended. Start it again: turgor play drop-2d")
+    expect(lost).to_be_visible()
+    with Playground(gallery.load("inflate-2d"), port=port):
+        page.get_by_role("toolbar").wait_for(timeout=PATIENCE)
+        expect(page).to_have_title("inflate-2d – turgor")
+        expect(lost).to_be_hidden()
+        page.get_by_text("real-time factor").wait_for(timeout=PATIENCE)
+        context.close()
 
 
 def test_the_sign_goes_when_there_is_a_picture(visitor: Visitor) -> None:
@@ -147,23 +194,27 @@ def test_the_hint_goes_after_the_first_drag(visitor: Visitor) -> None:
     expect(hint).to_be_hidden()
 
 
-# --- the end
+# --- dark
 
 
-def test_a_server_that_ends_is_told_and_one_that_is_back_is_found(browser: Browser) -> None:
-    context = browser.new_context(viewport={"width": 860, "height": 560}, device_scale_factor=0.35)
-    page = context.new_page()
-    lost = page.locator("#turgor-lost")
-    with Playground(gallery.load("drop-2d"), port=0) as first:
-        page.goto(first.url)
-        page.get_by_role("toolbar").wait_for(timeout=PATIENCE)
-        expect(lost).to_be_hidden()
-        port = first.port
-    expect(lost).to_have_text("The playground has ended. Start it again: turgor play drop-2d")
-    expect(lost).to_be_visible()
-    with Playground(gallery.load("inflate-2d"), port=port):
-        page.get_by_role("toolbar").wait_for(timeout=PATIENCE)
-        expect(page).to_have_title("inflate-2d – turgor")
-        expect(lost).to_be_hidden()
-        page.get_by_text("real-time factor").wait_for(timeout=PATIENCE)
-        context.close()
+def background(visitor: Visitor) -> tuple[float, float]:
+    """Lightness of the picture, 0 to 255: at its top, where nothing is, and of the floor below the bodies."""
+    grey = visitor.picture().mean(axis=-1)
+    return float(np.median(grey[:20, -100:])), float(np.median(grey[-150:-120]))
+
+
+def test_the_page_follows_the_system_into_the_dark_and_back(visitor: Visitor) -> None:
+    page, playground = visitor.page, visitor.playground
+    html = page.locator("html")
+    expect(html).to_have_attribute("data-mantine-color-scheme", "light")
+    assert min(background(visitor)) > 200
+    page.emulate_media(color_scheme="dark")
+    expect(html).to_have_attribute("data-mantine-color-scheme", "dark")
+    visitor.wait(lambda: max(background(visitor)) < 80, "background and floor to be dark")
+    assert playground.dark.clients == {visitor.id}  # and no other page
+    ask(playground, playground.open, gallery.load("drop"))  # new nodes are shown to all alike at first
+    visitor.wait(lambda: playground.shown[0] == playground.world.version, "the new nodes")
+    visitor.wait(lambda: max(background(visitor)) < 80, "the floor to be dark again")
+    page.emulate_media(color_scheme="light")
+    expect(html).to_have_attribute("data-mantine-color-scheme", "light")
+    visitor.wait(lambda: min(background(visitor)) > 200, "background and floor to be light")

@@ -23,6 +23,7 @@ from turgor.scene.scene import Scene
 from turgor.simulation.simulation import Simulation
 from turgor.viewer.draw.camera import View, view_of
 from turgor.viewer.draw.scene_nodes import SceneNodes
+from turgor.viewer.page.dark import THEME, DarkPages
 from turgor.viewer.page.pointers import Pointers
 from turgor.viewer.page.selection import Selection
 from turgor.viewer.page.shell import Shell
@@ -43,7 +44,6 @@ SETTLING, STILL = 2.0, 0.15  # s: after a camera was set, and after it was last 
 ARRIVING = 10.0  # s
 IDLE = 0.004  # s: the longest pause of the world's thread
 NOTHING = (-1, -1, -1)
-BRAND = (47, 95, 179)
 ALONG = np.array([0.0, 1.0, 0.0])  # the direction in which the camera of a 2D scene looks
 
 
@@ -90,12 +90,13 @@ class Playground:
             self.server.stop()
             raise
         self.server.on_client_connect(self._greet)
-        self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
+        self.server.gui.configure_theme(**THEME)
         self.server.gui.main_panel.dock_right()
         self.server.gui.main_panel.set_width(370)
         self.pointers = Pointers(self)
         self.selection = Selection(self)
         self.shell = Shell(self, f"turgor play {path.name}" if path else "run its program again")
+        self.dark = DarkPages(self)
         self.tabs = build_tabs(self)
         self.every(0.2, self._keep_flat)
         self.every(0.5, self._reframe)

@@ -65,6 +65,13 @@
     show();
   }
 
+  // The page is dark where the system is. The server sets viser's theme for this page, and the colours of the floor.
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const agrees = () => (document.documentElement.dataset.mantineColorScheme === "dark") === system.matches;
+  function followSystem() {
+    if (!agrees()) press(system.matches ? "KeyY" : "KeyU", { ctrlKey: true, altKey: true, shiftKey: true });
+  }
+
   // The veil goes when viser has drawn something.
   function drawn() {
     const canvas = picture();
@@ -75,7 +82,7 @@
   }
 
   function unveil(since) {
-    if (!drawn() && performance.now() - since < LONGEST) return setTimeout(unveil, 100, since);
+    if (!(drawn() && agrees()) && performance.now() - since < LONGEST) return setTimeout(unveil, 100, since);
     veiled = false;
     at("veil").remove();
     show();
@@ -92,9 +99,13 @@
     }
   }
 
+  // On a narrow screen viser's panel is a drawer at the bottom: it begins closed, so that the picture is free.
+  const drawer = () => document.querySelector('#root [style*="max-height: 60%"]');
+
   function follow() {
     const sizes = new ResizeObserver(place);
     let seen = null;
+    let closed = null;
     new MutationObserver(() => {
       const canvas = picture();
       if (canvas && canvas !== seen) {
@@ -102,6 +113,12 @@
         sizes.disconnect();
         sizes.observe(canvas);
         place();
+      }
+      const panel = drawer();
+      const handle = panel && panel.querySelector('[style*="cursor: pointer"]');
+      if (handle && panel !== closed) {
+        closed = panel;
+        handle.click();
       }
     }).observe(document.getElementById("root"), { childList: true, subtree: true });
   }
@@ -128,6 +145,7 @@
     listenToBar();
     follow();
     listen();
+    setInterval(followSystem, 300);
     unveil(performance.now());
   });
 })();
