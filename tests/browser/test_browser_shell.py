@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import trimesh
 from playwright.sync_api import Browser, expect
 
 from common.chromium import Visitor, ask
 from turgor import gallery
 from turgor.viewer.page.playground import Playground
+from turgor.viewer.world.scene_link import link_of, scene_of_link
 
 pytestmark = pytest.mark.req("X8")
 PATIENCE = 60_000  # ms
@@ -46,9 +48,12 @@ def test_on_a_phone_the_panel_is_a_closed_drawer(browser: Browser, playground: P
         color_scheme="dark",
     )  # fmt: skip
     page = context.new_page()
-    page.goto(playground.url)
+    page.goto(f"{playground.url}/{link_of(gallery.load('flag'))}")
     bar = page.get_by_role("toolbar")
     bar.wait_for(timeout=PATIENCE)
+    page.get_by_role("button", name="Not now").tap()  # a link opens nothing that was not agreed to
+    expect(page).to_have_url(f"{playground.url}/")
+    assert playground.world.scene.name == "drop"
     expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")  # from the first picture on
     tab = page.get_by_role("tab", name="Scene")
     expect(tab).not_to_be_in_viewport()
@@ -192,6 +197,66 @@ def test_the_hint_goes_after_the_first_drag(visitor: Visitor) -> None:
     ask(playground, playground.open, gallery.load("drop"))
     expect(visitor.page.locator("#turgor-sign")).to_be_hidden()
     expect(hint).to_be_hidden()
+
+
+# --- help, files, links
+
+
+def test_h_and_the_question_mark_show_the_keys(visitor: Visitor) -> None:
+    page = visitor.page
+    help_text = page.get_by_role("dialog", name="Keys")
+    for key in ("h", "?"):
+        visitor.key(key)
+        expect(help_text).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(help_text).to_be_hidden()
+    page.get_by_role("toolbar").get_by_role("button", name="Keys").click()
+    help_text.get_by_role("button", name="Close").click()
+    expect(help_text).to_be_hidden()
+
+
+def drop_file(visitor: Visitor, name: str, content: str) -> None:
+    """As when a file is dragged from the desktop and dropped on the picture."""
+    parcel = visitor.page.evaluate_handle(
+        """([name, content]) => {
+            const parcel = new DataTransfer();
+            parcel.items.add(new File([content], name));
+            return parcel;
+        }""",
+        [name, content],
+    )
+    for kind in ("dragover", "drop"):
+        visitor.page.dispatch_event("canvas[data-engine]", kind, {"dataTransfer": parcel})
+
+
+def test_a_mesh_that_is_dropped_on_the_page_becomes_a_body(visitor: Visitor) -> None:
+    world = visitor.playground.world
+    count = len(world.scene.bodies)
+    drop_file(visitor, "ball.obj", trimesh.creation.icosphere(2).export(file_type="obj"))
+    visitor.wait(lambda: len(world.scene.bodies) == count + 1, "the body", seconds=60)
+    assert visitor.page.locator('input[accept=".turgor-drop"]').locator("xpath=..").is_hidden()
+
+
+def test_a_link_carries_the_scene_to_another_page(visitor: Visitor) -> None:
+    page, playground = visitor.page, visitor.playground
+    visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#turgor-sign")).to_contain_text("The link is copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(f"{playground.url}/#scene=")
+    assert scene_of_link(copied) == ask(playground, lambda: playground.world.scene)
+    visitor.context.clear_permissions()
+
+    def follow(link: str) -> None:
+        page.evaluate("hash => { location.hash = hash }", link)
+        page.get_by_role("button", name="Open the scene").click()
+
+    follow(link_of(gallery.load("drop")))
+    visitor.wait(lambda: playground.world.scene == gallery.load("drop"), "the scene of the link", seconds=60)
+    follow("#scene=AAAA")
+    visitor.alert("the link is damaged or cut short; copy all of it").wait_for(timeout=PATIENCE)
+    assert playground.world.scene.name == "drop"
+    visitor.dismiss_alerts()
 
 
 # --- dark

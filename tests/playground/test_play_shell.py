@@ -96,6 +96,11 @@ def test_every_button_of_the_bar_presses_the_key_of_a_command(playground: Playgr
     assert keys.found <= hotkeys(playground)
 
 
+def test_the_help_lists_exactly_the_keys_there_are(playground: Playground) -> None:
+    told = {key.lower() for key in re.findall("<kbd>(.*?)</kbd>", shell_page().page.decode())}
+    assert told == hotkeys(playground)
+
+
 # --- the news
 
 

@@ -26,6 +26,7 @@ from turgor.viewer.draw.scene_nodes import SceneNodes
 from turgor.viewer.page.dark import THEME, DarkPages
 from turgor.viewer.page.pointers import Pointers
 from turgor.viewer.page.selection import Selection
+from turgor.viewer.page.share import Share
 from turgor.viewer.page.shell import Shell
 from turgor.viewer.page.tabs.all_tabs import build_tabs
 from turgor.viewer.server.gate import Gate
@@ -97,6 +98,7 @@ class Playground:
         self.selection = Selection(self)
         self.shell = Shell(self, f"turgor play {path.name}" if path else "run its program again")
         self.dark = DarkPages(self)
+        self.share = Share(self)
         self.tabs = build_tabs(self)
         self.every(0.2, self._keep_flat)
         self.every(0.5, self._reframe)

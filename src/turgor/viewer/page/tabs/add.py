@@ -70,6 +70,7 @@ class AddTab(Tab):
         self._shape.on_update(self._shape_chosen)
         self._add.on_click(lambda _: playground.do(self._add_shape))
         self._upload.on_upload(self._uploaded)
+        playground.share.on_mesh(self._uploaded)
         self._unpin.on_click(lambda _: playground.do(self._unpin_all))
         self._remove.on_click(lambda _: playground.do(self._remove_it))
         playground.pointers.on_click(self._clicked)

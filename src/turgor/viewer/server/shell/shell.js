@@ -7,6 +7,8 @@
   let veiled = true;
   let drags = null; // that the server had seen when this page came
   let server = null; // which start of it
+  let note = ""; // said for a moment
+  let noted = 0;
 
   const at = (id) => document.getElementById("turgor-" + id);
   const picture = () => document.querySelector("canvas[data-engine]");
@@ -17,6 +19,13 @@
     place.hidden = !text;
   }
 
+  function tell(text, ms = 6000) {
+    note = text;
+    clearTimeout(noted);
+    noted = setTimeout(() => tell("", 0), ms);
+    show();
+  }
+
   // What a person would press. viser's commands listen on the root element.
   function press(code, more = {}) {
     const key = code === "Space" ? " " : code.replace(/^(Key|Digit)/, "").toLowerCase();
@@ -24,7 +33,7 @@
   }
 
   function show() {
-    say("sign", facts.busy || (veiled ? "turgor is loading …" : ""));
+    say("sign", note || facts.busy || (veiled ? "turgor is loading …" : ""));
     at("bar").hidden = veiled;
     say("hint", veiled || facts.busy || facts.drags !== drags ? "" : facts.hint || "");
     at("play").classList.toggle("paused", !facts.playing);
@@ -65,6 +74,73 @@
     show();
   }
 
+  // A file goes the way of viser's upload buttons.
+  function upload(file) {
+    const input = document.querySelector('#root input[accept=".turgor-drop"]');
+    if (!input) return tell("The page is not connected yet; try again.");
+    const parcel = new DataTransfer();
+    parcel.items.add(file);
+    input.files = parcel.files;
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+
+  function takeDrops() {
+    const carries = (event) => event.dataTransfer && [...event.dataTransfer.types].includes("Files");
+    addEventListener("dragover", (event) => {
+      if (!carries(event)) return;
+      event.preventDefault();
+      tell("Drop a mesh (.obj .stl .ply .off .glb) or a scene (.toml)", 400);
+    });
+    addEventListener("drop", (event) => {
+      if (!carries(event)) return;
+      event.preventDefault();
+      if (event.dataTransfer.files.length) upload(event.dataTransfer.files[0]);
+    });
+  }
+
+  // A link carries a scene: #scene= and its packed file in base64url. The server unpacks it, in bounds.
+  let carried = null;
+  function readLink() {
+    const found = /^#scene=(.*)$/.exec(location.hash);
+    if (!found) return;
+    carried = found[1];
+    history.replaceState(null, "", location.pathname + location.search); // viser makes its socket's address of it
+    if (!veiled) offer();
+  }
+
+  function offer() {
+    if (carried === null) return;
+    at("ask").returnValue = "";
+    at("ask").showModal();
+  }
+
+  function openLink() {
+    const code = carried;
+    carried = null;
+    if (at("ask").returnValue !== "open") return;
+    try {
+      const text = atob(code.replace(/-/g, "+").replace(/_/g, "/"));
+      upload(new File([Uint8Array.from(text, (letter) => letter.charCodeAt(0))], "link.scene"));
+    } catch (error) {
+      tell("The link is damaged or cut short; copy all of it.");
+    }
+  }
+
+  async function copyLink() {
+    const answer = await fetch("/turgor/link", { headers: { "X-Turgor-Page": "1" }, cache: "no-store" });
+    const text = (await answer.text()).trim();
+    if (!answer.ok) return tell(text);
+    const link = location.origin + "/" + text;
+    try {
+      await navigator.clipboard.writeText(link);
+      tell("The link is copied. It carries the scene: open it in any turgor’s page.");
+    } catch (error) {
+      prompt("Copy this link:", link); // the clipboard is for secure pages only
+    }
+  }
+
+  readLink();
+
   // The page is dark where the system is. The server sets viser's theme for this page, and the colours of the floor.
   const system = matchMedia("(prefers-color-scheme: dark)");
   const agrees = () => (document.documentElement.dataset.mantineColorScheme === "dark") === system.matches;
@@ -86,6 +162,7 @@
     veiled = false;
     at("veil").remove();
     show();
+    offer();
   }
 
   // Bar, hint and sentences stand over viser's picture, wherever its panels leave it.
@@ -141,8 +218,23 @@
     });
   }
 
+  function listenToKeys() {
+    const help = () => at("help").showModal();
+    at("keys").addEventListener("click", help);
+    at("link").addEventListener("click", copyLink);
+    at("ask").addEventListener("close", openLink);
+    addEventListener("hashchange", readLink);
+    addEventListener("keydown", (event) => {
+      const typing = event.target.closest?.("input, textarea, select, [contenteditable=true]");
+      if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "?" || event.key.toLowerCase() === "h") at("help").open ? at("help").close() : help();
+    });
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
     listenToBar();
+    listenToKeys();
+    takeDrops();
     follow();
     listen();
     setInterval(followSystem, 300);
