@@ -219,7 +219,11 @@
   }
 
   function listenToKeys() {
-    const help = () => at("help").showModal();
+    const help = () => {
+      at("help").replaceChildren(at("help-text").content.cloneNode(true));
+      at("help").showModal();
+    };
+    at("help").addEventListener("close", () => at("help").replaceChildren());
     at("keys").addEventListener("click", help);
     at("link").addEventListener("click", copyLink);
     at("ask").addEventListener("close", openLink);
