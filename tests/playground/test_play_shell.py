@@ -8,6 +8,7 @@ import json
 import re
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -162,6 +163,16 @@ def test_who_does_not_read_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
                 break
         assert not gate.answers.news.readers
         until(lambda: not gate.fronts)
+
+
+def test_the_way_to_start_again_is_the_users_own(tmp_path: Path) -> None:
+    scene = turgor.Scene(dim=2, name="mine")
+    for options, again in (({}, "turgor play"), ({"path": tmp_path / "my.toml"}, "turgor play my.toml")):
+        scene.save(tmp_path / "my.toml")
+        with Playground(scene, port=0, **options) as opened, reader(opened.gate) as news:
+            assert next(news)["again"] == again
+    with Playground(turgor.Simulation(gallery.load("drop-2d")), port=0) as opened, reader(opened.gate) as news:
+        assert next(news)["again"] == "sim.show()"
 
 
 # --- who may read them

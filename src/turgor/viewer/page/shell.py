@@ -26,8 +26,10 @@ OTHER = "body"
 class Shell:
     """Belongs to the world's thread."""
 
-    def __init__(self, playground: Playground, again: str) -> None:
+    def __init__(self, playground: Playground, again: str, *, own: bool = False) -> None:
+        """`again` starts the playground; where it is `own`, whatever scene is open by then."""
         self._playground = playground
+        self._gallery = frozenset() if own else frozenset(gallery.names())
         self._start = secrets.token_hex(8)  # tells one start of the server from another
         self._again = again
         self._drags = 0
@@ -40,8 +42,6 @@ class Shell:
     def opening(self, scene: Scene) -> None:
         """A scene is about to be built; what follows may take seconds, when its kernels are compiled."""
         self._busy, self._looks = f"Opening {scene.name or 'your scene'}: preparing kernels", 0
-        if scene.name in gallery.names():
-            self._again = f"turgor play {scene.name}"
         self.tell(scene)
 
     def opened(self) -> None:
@@ -62,7 +62,7 @@ class Shell:
                 "busy": self._busy,
                 "hint": hint_of(scene),
                 "drags": self._drags,
-                "again": self._again,
+                "again": f"turgor play {scene.name}" if scene.name in self._gallery else self._again,
             }
         )
 
