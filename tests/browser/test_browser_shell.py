@@ -113,6 +113,19 @@ def test_a_scene_that_is_opened_is_announced(visitor: Visitor) -> None:
     expect(sign).to_be_hidden()
 
 
+def test_a_page_that_is_not_seen_takes_no_connection(visitor: Visitor) -> None:
+    """Browsers open six connections to a server: with as many tabs in the background a seventh would never load."""
+    readers = visitor.playground.gate.answers.news.readers
+    visitor.wait(lambda: len(readers) == 1, "the page to read")
+    for hidden, count in (("true", 0), ("false", 1)):
+        visitor.page.evaluate(
+            f"Object.defineProperty(document, 'hidden', {{ value: {hidden}, configurable: true }});"
+            "document.dispatchEvent(new Event('visibilitychange'))"
+        )
+        visitor.wait(lambda count=count: len(readers) == count, "the page to see that it is seen, or not")
+    expect(visitor.page.locator("#turgor-lost")).to_be_hidden()
+
+
 # --- the bar
 
 

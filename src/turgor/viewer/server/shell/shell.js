@@ -43,10 +43,15 @@
     if (facts.scene) document.title = facts.scene + " – turgor";
   }
 
-  // The server's news: a line of JSON for each change, on a response that ends with the server.
+  // The server's news: a line of JSON for each change, on a response that ends with the server. A page that is not seen
+  // does not read: browsers open only six connections to one server.
+  let reading = null;
   async function listen() {
+    if (reading || document.hidden) return;
+    reading = new AbortController();
+    const signal = reading.signal;
     try {
-      const answer = await fetch("/turgor/news", { headers: { "X-Turgor-Page": "1" }, cache: "no-store" });
+      const answer = await fetch("/turgor/news", { headers: { "X-Turgor-Page": "1" }, cache: "no-store", signal });
       if (answer.status === 403) {
         say("lost", "The playground was started again: open the address that it printed.");
         return;
@@ -60,10 +65,14 @@
         text = lines.pop();
         for (const line of lines) hear(JSON.parse(line));
       }
-    } catch (error) { /* it has gone: said below */ }
+    } catch (error) { /* it has gone, or the page is not seen */ }
+    reading = null;
+    if (signal.aborted) return listen();
     say("lost", "The playground has ended. " + (facts.again ? "Start it again: " + facts.again : "Start it again."));
     setTimeout(listen, RETRY);
   }
+
+  document.addEventListener("visibilitychange", () => (document.hidden ? reading?.abort() : listen()));
 
   function hear(news) {
     if (server !== null && news.server !== server) location.reload(); // another start: its page may be another, too
