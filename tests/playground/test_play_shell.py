@@ -17,6 +17,7 @@ import turgor
 from support.play_helpers import exchange, get, guarded
 from support.waiting import until
 from turgor import gallery, shapes
+from turgor.errors import TurgorError
 from turgor.viewer.page.playground import Playground
 from turgor.viewer.page.shell import hint_of
 from turgor.viewer.server import answers
@@ -222,3 +223,32 @@ def test_the_hint_of_other_scenes() -> None:
     scene = turgor.Scene()
     scene.add_rigid_body(shapes.box(size=(1, 1, 1)), mass=1.0)
     assert hint_of(scene) == "Drag a body"
+
+
+# --- the start
+
+
+def test_the_page_can_be_opened_before_the_scene_is_built() -> None:
+    """Its kernels may have to be compiled first; the page is there by then, and says so."""
+    seen: list[Any] = []
+
+    def look(url: str) -> None:
+        gate = Gate(1, port=int(url.rpartition(":")[2]))
+        seen.append(get(gate)[0])
+        with reader(gate) as news:
+            seen.append(next(news))
+
+    with Playground(gallery.load("drop-2d"), port=0, on_address=look) as opened:
+        assert opened.world.scene.name == "drop-2d"
+    assert seen[0] == 200
+    assert seen[1]["busy"] == "Opening drop-2d: preparing kernels"
+
+
+def test_a_scene_that_cannot_be_built_leaves_no_server() -> None:
+    scene = turgor.Scene(name="huge")
+    scene.add_soft_body(shapes.icosphere(radius=0.5, subdivisions=9))
+    addresses: list[str] = []
+    with pytest.raises(TurgorError):
+        Playground(scene, port=0, on_address=addresses.append)
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection(("127.0.0.1", int(addresses[0].rpartition(":")[2])), 5)

@@ -13,7 +13,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -62,9 +62,9 @@ class Playground:
         device: str = "cpu",
         path: Path | None = None,
         playing: bool = True,
+        on_address: Callable[[str], object] = lambda url: None,
     ) -> None:
-        self.world = World(scene, device)
-        self.world.playing = playing
+        """`on_address` is called with the page's address as soon as it can be opened, before the scene is built."""
         self.rates = Rates()
         self.replaying = False  # a recording is shown: the world waits and is not streamed
         self.textured = True  # cloth with its picture
@@ -81,23 +81,28 @@ class Playground:
         self._welcome: dict[int, float] = {}  # client -> s, as time.time(): when it came
         self._closed = threading.Event()
         self.server = open_server("turgor")
+        self.gate = Gate(self.server.get_port(), host, port)
         try:
             limit_uploads(self.server, MAX_UPLOAD_BYTES, self._refuse)
-            self.gate = Gate(self.server.get_port(), host, port)
             only_through_gate(self.server, self.gate.password)
             self.gate.answers.pages |= {"/": shell_page(), "/index.html": shell_page()}
+            self.server.on_client_connect(self._greet)
+            self.server.gui.configure_theme(**THEME)
+            self.server.gui.main_panel.dock_right()
+            self.server.gui.main_panel.set_width(370)
+            own = scene if isinstance(scene, Simulation) else None
+            again = "sim.show()" if own else f"turgor play {path.name if path else ''}".strip()
+            self.shell = Shell(self, again, own.scene if own else cast(Scene, scene), own=own is not None)
             self.gate.start()
+            on_address(self.url)
+            self.world = World(scene, device)  # seconds, when its kernels are compiled: the page says so
+            self.world.playing = playing
         except BaseException:
+            self.gate.close()
             self.server.stop()
             raise
-        self.server.on_client_connect(self._greet)
-        self.server.gui.configure_theme(**THEME)
-        self.server.gui.main_panel.dock_right()
-        self.server.gui.main_panel.set_width(370)
         self.pointers = Pointers(self)
         self.selection = Selection(self)
-        own = isinstance(scene, Simulation)
-        self.shell = Shell(self, "sim.show()" if own else f"turgor play {path.name if path else ''}".strip(), own=own)
         self.dark = DarkPages(self)
         self.share = Share(self)
         self.tabs = build_tabs(self)

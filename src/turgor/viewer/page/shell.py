@@ -26,8 +26,8 @@ OTHER = "body"
 class Shell:
     """Belongs to the world's thread."""
 
-    def __init__(self, playground: Playground, again: str, *, own: bool = False) -> None:
-        """`again` starts the playground; where it is `own`, whatever scene is open by then."""
+    def __init__(self, playground: Playground, again: str, first: Scene, *, own: bool = False) -> None:
+        """Made before the world. `again` starts the playground; where it is `own`, whatever scene is open by then."""
         self._playground = playground
         self._gallery = frozenset() if own else frozenset(gallery.names())
         self._start = secrets.token_hex(8)  # tells one start of the server from another
@@ -36,7 +36,7 @@ class Shell:
         self._holding = False
         self._busy = ""
         self._looks = 0  # since it is busy and can be seen
-        self.opening(playground.world.scene)
+        self.opening(first)
         playground.every(TELL_SECONDS, self._look)
 
     def opening(self, scene: Scene) -> None:
@@ -51,14 +51,15 @@ class Shell:
 
     def tell(self, scene: Scene | None = None) -> None:
         """All there is to know, now."""
-        world = self._playground.world
-        scene = scene or world.scene
+        world = getattr(self._playground, "world", None)
+        if scene is None:
+            scene = self._playground.world.scene
         self._playground.gate.answers.news.tell(
             {
                 "server": self._start,
                 "scene": scene.name,
-                "playing": world.playing and not self._playground.replaying,
-                "speed": world.speed,
+                "playing": world is None or (world.playing and not self._playground.replaying),
+                "speed": world.speed if world else 1.0,
                 "busy": self._busy,
                 "hint": hint_of(scene),
                 "drags": self._drags,

@@ -167,7 +167,8 @@
   }
 
   function unveil(since) {
-    if (!(drawn() && agrees()) && performance.now() - since < LONGEST) return setTimeout(unveil, 100, since);
+    const patient = facts.busy || performance.now() - since < LONGEST;
+    if (patient && !(drawn() && agrees())) return setTimeout(unveil, 100, facts.busy ? performance.now() : since);
     veiled = false;
     at("veil").remove();
     show();
