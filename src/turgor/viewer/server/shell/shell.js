@@ -221,6 +221,7 @@
     at("speed").addEventListener("change", (event) => {
       press(event.target.selectedOptions[0].dataset.key);
       event.target.blur();
+      setTimeout(show, 1000); // what it is by then: there is no news of what was changed back at once
     });
     // A button that has the focus takes space and Enter; they are not viser's as well.
     bar.addEventListener("keydown", (event) => {
