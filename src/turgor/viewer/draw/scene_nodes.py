@@ -84,6 +84,11 @@ class SceneNodes:
         if self._outlines:
             self._outlines.show(positions)
 
+    @property
+    def scenery(self) -> list[Any]:
+        """The nodes of what is around the bodies."""
+        return [handle for wall in self._walls for handle in wall.handles]
+
     def set_wireframe(self, wanted: bool) -> None:
         """Bodies as their triangles' edges."""
         for node in self.bodies:

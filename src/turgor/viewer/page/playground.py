@@ -13,7 +13,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from turgor.errors import TurgorError, UnstableError
 from turgor.output.frame import Frame
@@ -21,12 +21,16 @@ from turgor.scene.scene import Scene
 from turgor.simulation.simulation import Simulation
 from turgor.viewer.draw.scene_nodes import SceneNodes
 from turgor.viewer.page.cameras import Cameras
+from turgor.viewer.page.dark import THEME, DarkPages
 from turgor.viewer.page.mode import Mode
 from turgor.viewer.page.notices import Notices
 from turgor.viewer.page.pointers import Pointers
 from turgor.viewer.page.selection import Selection
+from turgor.viewer.page.share import Share
+from turgor.viewer.page.shell import Shell
 from turgor.viewer.page.tabs.all_tabs import build_tabs
 from turgor.viewer.server.gate import Gate
+from turgor.viewer.server.shell_page import shell_page
 from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES, limit_uploads
 from turgor.viewer.server.viser_server import only_through_gate, open_server
 from turgor.viewer.world.file_watch import FileWatch, files_of
@@ -39,7 +43,6 @@ __all__ = ["Playground"]
 UPDATES = 60.0  # 1/s: streamed at most
 IDLE = 0.004  # s: the longest pause of the world's thread
 NOTHING = (-1, -1, -1)
-BRAND = (47, 95, 179)
 
 
 class Playground:
@@ -57,11 +60,10 @@ class Playground:
         device: str = "cpu",
         path: Path | None = None,
         playing: bool = True,
+        on_address: Callable[[str], object] = lambda url: None,
     ) -> None:
-        self.world = World(scene, device)
-        self.world.playing = playing
+        """`on_address` is called with the page's address as soon as it can be opened, before the scene is built."""
         self.rates = Rates()
-        self.slowness = Slowness(self.world, self.rates)  # what is slow, and what could be done
         self.replaying = False  # a recording is shown: the world waits and is not streamed
         self.textured = True  # cloth with its picture
         self._nodes: SceneNodes | None = None
@@ -72,22 +74,33 @@ class Playground:
         self.shown = NOTHING  # state of the world that the browsers have
         self._closed = threading.Event()
         self.server = open_server("turgor")
+        self.gate = Gate(self.server.get_port(), host, port)
         try:
             limit_uploads(self.server, MAX_UPLOAD_BYTES, self._refuse)
-            self.gate = Gate(self.server.get_port(), host, port)
             only_through_gate(self.server, self.gate.password)
+            self.gate.answers.pages |= {"/": shell_page(), "/index.html": shell_page()}
+            self.server.gui.configure_theme(**THEME)
+            self.server.gui.main_panel.dock_right()
+            self.server.gui.main_panel.set_width(370)
+            own = scene if isinstance(scene, Simulation) else None
+            again = "sim.show()" if own else f"turgor play {path.name if path else ''}".strip()
+            self.shell = Shell(self, again, own.scene if own else cast(Scene, scene), own=own is not None)
             self.gate.start()
+            on_address(self.url)
+            self.world = World(scene, device)  # seconds, when its kernels are compiled: the page says so
+            self.world.playing = playing
         except BaseException:
+            self.gate.close()
             self.server.stop()
             raise
-        self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
-        self.server.gui.main_panel.dock_right()
-        self.server.gui.main_panel.set_width(370)
+        self.slowness = Slowness(self.world, self.rates)  # what is slow, and what could be done
         self.notices = Notices(self)
         self.mode = Mode(self)
         self.pointers = Pointers(self)
         self.cameras = Cameras(self)
         self.selection = Selection(self)
+        self.dark = DarkPages(self)
+        self.share = Share(self)
         self.tabs = build_tabs(self)
         self.every(0.25, self._look_out)
         if path is not None:
@@ -165,7 +178,12 @@ class Playground:
 
     def open(self, scene: Scene) -> None:
         """Show another scene (on the world's thread)."""
-        self.world.open(scene)
+        self.shell.opening(scene)
+        try:
+            self.world.open(scene)
+        except BaseException:
+            self.shell.opened()
+            raise
         self.notices.close()
         self.world.playing = True
         self.replaying = False
@@ -183,6 +201,8 @@ class Playground:
             self._guard(self._work)
             if self.replaying and self.shown[0] != self.world.version:
                 self.replaying = False  # the recording is not of these bodies
+            if self.shown[0] != self.world.version:  # seen before its first frame, whose kernels may take seconds
+                self._guard(self._update)
             now = time.perf_counter()
             if not self.replaying:
                 self._guard(self._advance, now - last)

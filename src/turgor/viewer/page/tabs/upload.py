@@ -74,7 +74,7 @@ class UploadFolder:
             self.size, self.vertices, self.material, self.up, self.parts, self.self_contact, self._add, self._forget,
         )  # fmt: skip
         self._offer(False)
-        self._upload.on_upload(self._uploaded)
+        self._upload.on_upload(self.take)
         self._close.on_click(lambda _: playground.do(self.close_holes))
         self._add.on_click(self._wanted)
         self._forget.on_click(lambda _: playground.do(self.forget))
@@ -90,8 +90,8 @@ class UploadFolder:
 
     # viser's threads --------------------------------------------------------------------------------------------------
 
-    def _uploaded(self, event: Any) -> None:
-        """Reads the mesh on a thread of viser's pool, as it may take seconds; the world runs on meanwhile."""
+    def take(self, event: Any) -> None:
+        """Reads an uploaded mesh on a thread of viser's pool, as it may take seconds; the world runs on meanwhile."""
         file = event.target.value
         try:
             mesh = UploadedMesh(file.name, file.content)
