@@ -172,7 +172,7 @@ def test_an_upload_is_judged_first_and_added_as_chosen(playground: Playground) -
     folder, world = playground.tabs[0].upload, playground.world  # type: ignore[attr-defined]
     assert not folder.size.visible
     names = list(world.sim.names)
-    folder._uploaded(Sent("fine.obj", ball_file(4)))  # 2562 vertices
+    folder.take(Sent("fine.obj", ball_file(4)))  # 2562 vertices
     assert until(lambda: folder.size.visible)
     assert "**fine.obj** is fine." in folder.verdict
     assert world.sim.names == names  # nothing is added yet
@@ -198,7 +198,7 @@ def test_an_upload_is_judged_first_and_added_as_chosen(playground: Playground) -
 @pytest.mark.req("X15")
 def test_an_open_mesh_offers_to_close_its_holes(playground: Playground) -> None:
     folder, world = playground.tabs[0].upload, playground.world  # type: ignore[attr-defined]
-    folder._uploaded(Sent("open.obj", ball_file(2, holes=1)))
+    folder.take(Sent("open.obj", ball_file(2, holes=1)))
     assert until(lambda: playground.notices.title == "The mesh is open")
     assert playground.notices.text == "open.obj has 1 hole, and its gas would leak out."
     assert "cannot hold gas" in folder.verdict
@@ -214,10 +214,10 @@ def test_an_open_mesh_offers_to_close_its_holes(playground: Playground) -> None:
 def test_what_is_no_mesh_is_refused_and_choices_that_do_not_work_can_be_changed(playground: Playground) -> None:
     folder, world = playground.tabs[0].upload, playground.world  # type: ignore[attr-defined]
     names = list(world.sim.names)
-    folder._uploaded(Sent("words.obj", b"this is not a mesh"))
+    folder.take(Sent("words.obj", b"this is not a mesh"))
     assert until(lambda: "Not added" in folder.verdict)
     assert not folder.size.visible
-    folder._uploaded(Sent("fine.obj", ball_file(2)))
+    folder.take(Sent("fine.obj", ball_file(2)))
     assert until(lambda: folder.size.visible)
     folder.size.value = -1.0  # as no slider gives it
     folder._wanted(None)
@@ -231,7 +231,7 @@ def test_a_mesh_that_does_not_fit_is_made_smaller_by_a_button(open_playground: C
     playground = open_playground("rotating-box", Add=AddTab)
     until(lambda: playground.shown[0] == playground.world.version)
     folder, world = playground.tabs[0].upload, playground.world  # type: ignore[attr-defined]
-    folder._uploaded(Sent("fine.obj", ball_file(2)))
+    folder.take(Sent("fine.obj", ball_file(2)))
     assert until(lambda: folder.size.visible)
     folder.size.value, folder.vertices.value = folder.size.max, 100
     folder._wanted(None)

@@ -1,4 +1,4 @@
-"""The Keep tab: take a picture, record, replay, and download what was recorded or the scene itself."""
+"""The tab Save: take a picture, record, replay, and download what was recorded or the scene itself."""
 
 from __future__ import annotations
 
