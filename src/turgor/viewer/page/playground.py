@@ -29,6 +29,7 @@ from turgor.viewer.page.selection import Selection
 from turgor.viewer.page.share import Share
 from turgor.viewer.page.shell import Shell
 from turgor.viewer.page.tabs.all_tabs import build_tabs
+from turgor.viewer.page.undo import UndoButtons
 from turgor.viewer.server.gate import Gate
 from turgor.viewer.server.shell_page import shell_page
 from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES, limit_uploads
@@ -101,6 +102,7 @@ class Playground:
         self.selection = Selection(self)
         self.dark = DarkPages(self)
         self.share = Share(self)
+        self.undo = UndoButtons(self)
         self.tabs = build_tabs(self)
         self.every(0.25, self._look_out)
         if path is not None:
@@ -231,7 +233,8 @@ class Playground:
                 function, arguments = self._jobs.get_nowait()
             except queue.Empty:
                 return
-            self._guard(function, *arguments)
+            with self.world.history.together(self.world):  # what a person does is one step
+                self._guard(function, *arguments)
 
     def _guard(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function; what it raises becomes a message on the page, and the page goes on."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from turgor.shapes.reading import FORMATS
 
-__all__ = ["CODE", "page_words"]
+__all__ = ["CODE", "page_words", "unmarked"]
 
 # Whole phrases first: what the engine proposes, as the page offers it.
 PHRASES: tuple[tuple[str, str], ...] = (
@@ -67,6 +67,12 @@ DOTTED = re.compile(r"\b([a-z]+(?:_[a-z]+)*)\.([a-z][a-z_]*|§)(?![\w(])")  # ga
 SNAKE = re.compile(r"\b[a-z]+(?:_[a-z\d]+)+\b")  # velocity_damping
 FILE = re.compile(rf"[^\s'\"]+\.(?:{'|'.join(sorted({*FORMATS, 'toml', 'png', 'ttf', 'otf'}))})\b", re.IGNORECASE)
 CODE = re.compile(r"\b\w+ ?= ?['\"\w]|\b[a-z]+_[a-z]+|\b[a-z]{2,}\.[a-z_]{2,}\b|\w+\(\)|`|=")  # none of it is left
+MARKUP, ESCAPED = re.compile(r"([\\`*_{}\[\]<>#|~$])"), r"\\\1"
+
+
+def unmarked(text: str) -> str:
+    """A text for a place that takes markdown: a name may have what markdown takes for its own."""
+    return MARKUP.sub(ESCAPED, text)
 
 
 def page_words(sentence: str, names: Iterable[str] = ()) -> str:

@@ -215,10 +215,11 @@ def is_fine(world: World) -> bool:
 # a free place ---------------------------------------------------------------------------------------------------------
 
 
-def free_place(world: World, half: FloatArray) -> FloatArray:
-    """(dim,) m: a place above the picture's middle for a body that reaches `half` (m) along each axis.
+def free_place(world: World, half: FloatArray, center: Any = None) -> FloatArray:
+    """(dim,) m: a place for a body that reaches `half` (m) along each axis.
 
-    The lowest free one above it; in a container the topmost free one.
+    The lowest free one from `center` (m) on upwards; without one, above the picture's middle, and in a container the
+    topmost free one.
     """
     frame, layout = world.frame(), world.layout
     parts = [frame.positions[body.start : body.start + body.count] for body in layout.bodies]
@@ -227,7 +228,8 @@ def free_place(world: World, half: FloatArray) -> FloatArray:
         (wall.size, pose) for wall, pose in zip(layout.walls, frame.walls, strict=True) if wall.kind == "container"
     ]
     place: FloatArray
-    for place in _candidates(world.picture_center(), half, lows, highs, boxes):
+    given = center is not None
+    for place in _candidates(center if given else world.picture_center(), half, lows, highs, [] if given else boxes):
         apart = (place - half > highs) | (place + half < lows) if len(parts) else np.ones((1, 1), bool)
         if apart.any(axis=1).all() and _inside(layout, frame, place, half):
             return place

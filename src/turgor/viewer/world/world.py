@@ -18,13 +18,14 @@ from turgor.errors import SceneError, UnstableError
 from turgor.output.frame import Frame, Layout
 from turgor.scene.data import Body, SoftBody
 from turgor.scene.gas import Gas
-from turgor.scene.rigid import RigidBody
 from turgor.scene.scene import Scene, Thing
 from turgor.simulation.choice import AUTO, needed_substeps
 from turgor.simulation.rebuild import rebuilt
 from turgor.simulation.simulation import Simulation
 from turgor.viewer.world.fillings import Fillings
 from turgor.viewer.world.grabs import Grabs
+from turgor.viewer.world.history import ADDED, REMOVED, History, Mark, differences, one_step
+from turgor.viewer.world.live_changes import change_live
 
 __all__ = ["World"]
 
@@ -35,26 +36,6 @@ PATIENCE = 12  # frames in a row that are slow or quick before that is done
 FINEST = 8  # times as many frames per second as the scene asks for, at most
 MAX_VERTICES = 200_000  # of the whole scene
 
-# Fields of a body that the engine changes while it runs: path in the scene -> attribute of its view.
-LIVE_BODY = {
-    ("springs", "stiffness"): "stiffness",
-    ("springs", "damping"): "damping",
-    ("drag",): "drag",
-    ("mass",): "mass",
-    ("friction",): "friction",
-    ("restitution",): "restitution",
-}
-LIVE_MATERIAL = (("material", "young"), ("material", "thickness"), ("material", "damping"))
-LIVE_AIR = (("drag_coefficient",), ("drag_tangential",), ("wind_drag",))
-LIVE_WALL = ("friction", "restitution", "spin", "velocity")
-GAS_KIND = (
-    "law",
-    "gamma",
-    "held",
-    "inflate",
-    "gravity_waits",
-    "pressure_at",
-)  # a change of these rebuilds the simulation
 COLOR = ("color",)
 
 
@@ -87,6 +68,7 @@ class World:
         self.picture_center: Callable[[], Any] = lambda: (
             None
         )  # (dim,) m: what is in the middle of the picture, if known
+        self.history = History()
         self._grabs = Grabs()
         self._fillings = Fillings()
         self._due = 0.0  # simulated seconds that are to be run
@@ -97,24 +79,28 @@ class World:
 
     # the scene ------------------------------------------------------------------------------------------------------
 
+    @one_step
     def open(self, scene: Scene) -> None:
         """Start with another scene. If it cannot be built, the old one goes on."""
         _check_size(scene, "the scene")
         self._restart(scene)
         self.scenes += 1
         self.opened = scene.copy()
-        self.came.clear()
+        self.came = {}
 
     def reset(self) -> None:
         """Back to the beginning, with the parameters of now."""
         self._restart(self.scene)
 
+    @one_step
     def restore(self) -> None:
         """Back to the beginning, with the parameters of the beginning."""
+        self.history.end_drag()
         self._restart(self.opened)
 
     def _restart(self, scene: Scene) -> None:
         scene = scene.copy()
+        self.history.leave(self, scene)
         self.sim.rebuild(scene, settings=scene.simulation, restart=True)
         self.scene, self._division, self._odd = scene, 1, 0
         self._grabs = Grabs()
@@ -203,6 +189,7 @@ class World:
 
     # changes --------------------------------------------------------------------------------------------------------
 
+    @one_step
     def change(self, path: str, value: Any) -> None:
         """Set one value by its path, as `Scene.set`, in the scene and in the running simulation."""
         scene = self.scene.copy()
@@ -211,92 +198,50 @@ class World:
         refilled = keys[:1] == ["gas"] or keys == ["material"]  # another preset holds another amount
         if refilled:
             self._fillings.end(head)
-        if self._change_live(scene, head, tuple(keys)):
+        if change_live(self, scene, head, tuple(keys)):
             self.scene = self.sim.scene = scene
             self._frame = None
         else:
             before = float(self.sim[head].nRT) if refilled and self.gas(head) is not None else 0.0
             self._rebuild(scene, bodies=tuple(keys[:1]) == ("shape",) or tuple(keys) == COLOR)
-            if before > 0.0 and getattr(scene[head].gas, "pressure_at", "") == "equilibrium":  # type: ignore[union-attr]
-                self._fillings.begin(self.sim, head, before)
+            self._let_in(head, before)
 
-    def _change_live(self, scene: Scene, head: str, keys: tuple[str, ...]) -> bool:
-        """Into the running simulation; False where it has to be rebuilt."""
-        if head in ("gravity", "wind", "air_density") and not keys:
-            setattr(self.sim, head, getattr(scene, head))
-            return True
-        if head in ("name", "description"):
-            return True
-        if head == "simulation":
-            if keys == ("seconds",):
-                self.sim.settings = replace(self.sim.settings, seconds=scene.simulation.seconds)
-            return keys == ("seconds",)
-        thing, before = scene[head], self.scene[head]
-        if head in self.sim.walls:
-            return self._change_wall(head, thing, keys)
-        if keys[:1] == ("gas",):
-            return self._change_gas(head, before, thing)
-        return self._change_body(head, thing, keys)
-
-    def _change_wall(self, name: str, wall: Any, keys: tuple[str, ...]) -> bool:
-        if len(keys) != 1 or keys[0] not in LIVE_WALL:
-            return False
-        setattr(self.sim.walls[name], keys[0], getattr(wall, keys[0]))
-        return True
-
-    def _change_body(self, name: str, body: Any, keys: tuple[str, ...]) -> bool:
-        if keys in LIVE_AIR:
-            return self._change_air(name, body)
-        if keys in LIVE_MATERIAL:
-            return self._change_material(name, self.scene[name], body)
-        attribute = LIVE_BODY.get(keys)
-        if attribute is None or (attribute == "mass" and self._glued(name)):
-            return False
-        if isinstance(body, RigidBody) and body.kind != "dynamic" and attribute == "mass":
-            return False
-        value = body
-        for key in keys:
-            value = getattr(value, key)
-        setattr(self.sim[name], attribute, value)
-        return True
-
-    def _change_material(self, name: str, before: Any, after: Any) -> bool:
-        """A thicker skin is also heavier, unless its mass was given; and both numbers are in its rigidity."""
-        old, new = before.membrane, after.membrane
-        bends = old is not None and (old.flexural_rigidity > 0.0) == (new.flexural_rigidity > 0.0)
-        if not bends or (after.mass != before.mass and self._glued(name)):
-            return False
-        view = self.sim[name]
-        view.young, view.thickness, view.viscosity = new.young, new.thickness, new.damping
-        if new.flexural_rigidity > 0.0:
-            view.bending = new.flexural_rigidity
-        if after.mass != before.mass:
-            view.mass = after.mass
-        return True
-
-    def _change_air(self, name: str, body: Any) -> bool:
-        view = self.sim[name]
-        view.drag_coefficient, view.drag_tangential = body.air_drag
-        if isinstance(body, Body):
-            view.wind_drag = body.wind_drag or 0.0
-        return True
-
-    def _change_gas(self, name: str, before: Any, after: Any) -> bool:
-        old, new = before.gas, after.gas
-        if old is None or new is None or any(getattr(old, key) != getattr(new, key) for key in GAS_KIND):
-            return False
-        if new.pressure_at == "equilibrium":  # its amount has to be found
-            return False
-        view = self.sim[name]
-        view.ambient = new.ambient
-        view.nRT = new.nRT_at(float(view.rest_volume))
-        self.sim.state.temperatures[:, view.index] = new.temperature
-        return True
-
+    @one_step
     def revert(self, scene: Scene) -> None:
         """Go on with an earlier description of the same bodies."""
         self._rebuild(scene, bodies=False)
 
+    def describe(self, mark: Mark) -> None:
+        """Go on with an earlier or later description; at its beginning, where it is another scene."""
+        if mark.opened is not self.opened:
+            self._restart(mark.scene)
+            self.scenes += 1
+        else:
+            self._go_on_as(mark.scene, differences(Mark.of(self), mark))
+        self.opened, self.came = mark.opened, mark.came
+
+    def _go_on_as(self, scene: Scene, keys: frozenset[str]) -> None:
+        """With values that differ at these paths: live where all of them can be."""
+        bodies = any(key.startswith((ADDED, REMOVED)) or key.endswith((".color", ".shape")) for key in keys)
+        refilled = {key.split(".")[0] for key in keys if key.endswith(".material") or ".gas" in key}
+        for name in refilled:
+            self._fillings.end(name)
+        paths = [(head, tuple(rest)) for head, *rest in (key.split(".") for key in sorted(keys))]
+        if not bodies and all(change_live(self, scene, head, rest) for head, rest in paths):
+            self.scene = self.sim.scene = scene
+            self._frame = None
+            return
+        before = {name: float(self.sim[name].nRT) for name in refilled if self.gas(name) is not None}
+        self._rebuild(scene, bodies)
+        for name, amount in before.items():
+            self._let_in(name, amount)
+
+    def _let_in(self, name: str, before: float) -> None:
+        """What the skin of a body holds in equilibrium comes in slowly, from another amount (n R T, J) on."""
+        if before > 0.0 and getattr(getattr(self.scene[name], "gas", None), "pressure_at", "") == "equilibrium":
+            self._fillings.begin(self.sim, name, before)
+
+    @one_step
     def change_gas(self, name: str, **changes: Any) -> None:
         """Change the gas of a body: gauge (Pa), moles, temperature (K; the amount is kept), ambient (Pa), law, held.
 
@@ -344,6 +289,7 @@ class World:
         """Of volume and pressure."""
         return ("m³", "Pa") if self.scene.dim == 3 else ("m²", "N/m")
 
+    @one_step
     def add(self, thing: Thing) -> str:
         """Add a body or wall; returns its name."""
         scene = self.scene.copy()
@@ -352,9 +298,10 @@ class World:
         _check_size(scene, "with it the scene")
         self._rebuild(scene, bodies=True)
         name = next(name for name in scene.names if name not in before)
-        self.came[name] = scene[name]
+        self.came = self.came | {name: scene[name]}
         return name
 
+    @one_step
     def remove(self, name: str) -> None:
         """Take a body out, with what it is glued by."""
         scene = self.scene.copy()
@@ -384,6 +331,7 @@ class World:
         self._soft(name)
         self._set_pins(name, ())
 
+    @one_step
     def _set_pins(self, name: str, pins: tuple[int, ...]) -> None:
         scene = self.scene.copy()
         scene.set(f"{name}.pins", pins)
@@ -395,13 +343,11 @@ class World:
             raise SceneError(f"{name}: only vertices of soft bodies and cloths can be pinned; make a rigid body static")
         return body
 
-    def _glued(self, name: str) -> bool:
-        return any(name in (entry.body, entry.rigid) for entry in self.scene.attachments)
-
     def _rebuild(self, scene: Scene, bodies: bool, *, ledger: bool | None = None, division: int | None = None) -> None:
         """Go on with a simulation of another description; if it cannot be built, nothing has changed."""
         division = self._division if division is None else division
         fps = scene.simulation.fps * division
+        self.history.leave(self, scene)
         self.sim.rebuild(scene, settings=replace(scene.simulation, fps=fps), ledger=ledger)
         self.scene, self._division = scene, division
         for name, (vertex, target) in self.grabbed.items():

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from turgor import gallery
 from turgor.solvers.accuracy import in_words
 from turgor.viewer.page.tabs.tab import Tab
 from turgor.viewer.page.thumbnails import Thumbnails
-from turgor.viewer.page.words import page_words
+from turgor.viewer.page.words import page_words, unmarked
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
@@ -18,7 +17,6 @@ __all__ = ["SceneTab"]
 
 OWN = "(own scene)"
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1")
-MARKUP, ESCAPED = re.compile(r"([\\`*_{}\[\]<>#|~$])"), r"\\\1"  # a name may have what markdown takes for its own
 # viser moves the camera with W, A, S, D, Q, E and the arrows, so these are not free.
 KEYS = "**Keys** · space: play or pause · N: next frame · R: reset · G: next scene · F: see all · 1–5: speed"
 
@@ -114,7 +112,7 @@ class SceneTab(Tab):
         """What looks wrong in this scene, as long as it does."""
         world = self._playground.world
         sentences = [page_words(sentence, world.scene.names) for sentence in world.sim.warnings]
-        text = "\n\n".join(f"**Warning:** {MARKUP.sub(ESCAPED, sentence)}" for sentence in sentences)
+        text = "\n\n".join(f"**Warning:** {unmarked(sentence)}" for sentence in sentences)
         if text != self._warnings.content:
             self._warnings.content = text
             self._warnings.visible = bool(text)
