@@ -15,8 +15,9 @@ from turgor import Scene, SceneError, gallery, shapes
 from turgor.scene.rigid import RigidBody
 from turgor.viewer.page.playground import Playground
 from turgor.viewer.page.tabs.change import ChangeTab
+from turgor.viewer.world import history
 from turgor.viewer.world.added_bodies import add_shape, made
-from turgor.viewer.world.history import REST, STEPS
+from turgor.viewer.world.history import REST
 from turgor.viewer.world.material_choice import set_material
 from turgor.viewer.world.parameter_access import set_gravity
 from turgor.viewer.world.simple import set_air, set_weight, set_wind
@@ -197,16 +198,18 @@ def test_what_is_done_together_is_one_step_and_what_fails_is_none() -> None:
     assert world.scene == before
 
 
-def test_the_history_is_bounded() -> None:
+def test_the_history_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert history.STEPS == 50
+    monkeypatch.setattr(history, "STEPS", 5)
     scene = Scene()
     scene.add_soft_body(shapes.icosphere(0.3, 2), name="ball")
     world = World(scene)
-    for number in range(STEPS + 10):
+    for number in range(8):
         world.pin(first_of(world), number)
-    assert len(world.history.done) == STEPS
-    for _ in range(STEPS):
+    assert len(world.history.done) == 5
+    for _ in range(5):
         undo(world)
-    assert world.scene[first_of(world)].pinned.tolist() == list(range(10))  # type: ignore[union-attr]
+    assert world.scene[first_of(world)].pinned.tolist() == list(range(3))  # type: ignore[union-attr]
     with pytest.raises(SceneError, match="no change to take back"):
         undo(world)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from turgor.model.rotations import swing
 from turgor.scene.data import AIR, Body
 from turgor.scene.walls import Container, Plane
 from turgor.simulation.settings import RunSettings
@@ -86,7 +87,7 @@ def carry(old: Simulation, new: Simulation) -> None:
     for name in [name for name in new.names if name in old.names]:
         source, target = old[name], new[name]
         if isinstance(source, RigidView) and isinstance(target, RigidView):
-            _carry_rigid(source, target)
+            _carry_rigid(source, target, same_glue)
         elif isinstance(source, BodyView) and isinstance(target, BodyView) and _alike(source, target):
             _carry_soft(source, target, new.model.bodies[target.index].pinned)
         if _same(old.scene[name], new.scene[name]):
@@ -95,10 +96,20 @@ def carry(old: Simulation, new: Simulation) -> None:
     _carry_walls(old, new)
 
 
-def _carry_rigid(source: RigidView, target: RigidView) -> None:
+def _carry_rigid(source: RigidView, target: RigidView, same_glue: bool) -> None:
+    """Its shape stays where it is. With other glue its centre of mass is elsewhere, and has the velocity of there."""
     target.center, target.rotation = source.center, source.rotation
+    if not same_glue:
+        target.center = source.from_shape(target.to_shape(target.center))
     if target.kind != "static":
         target.velocity, target.spin = source.velocity, source.spin
+    if not same_glue and target.kind != "static":
+        arms = np.atleast_2d(target.center - source.center)
+        spins = np.asarray(source.spin).reshape(len(arms), -1)
+        turning = [
+            swing(spin if len(spin) == 3 else spin[0], arm[None])[0] for spin, arm in zip(spins, arms, strict=True)
+        ]
+        target.velocity = source.velocity + np.reshape(turning, source.velocity.shape)
 
 
 def _carry_soft(source: BodyView, target: BodyView, pinned: Any) -> None:

@@ -18,7 +18,7 @@ from turgor.output.frame import Frame
 from turgor.scene.rigid import RigidBody
 from turgor.viewer.draw.coordinates import from_view
 from turgor.viewer.page.bands import Band
-from turgor.viewer.page.shown_frames import ShownFrames
+from turgor.viewer.page.shown_frames import Picked, ShownFrames
 from turgor.viewer.world.grabs import strongest_pull
 
 if TYPE_CHECKING:
@@ -136,6 +136,10 @@ class Pointers:
         picked = self._shown.along(origin, direction, names)
         if picked is not None and picked.name in self._playground.world.sim.names:
             self.click(picked.name, picked.vertex, modifier)
+
+    def first_along(self, origin: Any, direction: Any) -> Picked | None:
+        """What lies first along a ray of the view, as it is shown now."""
+        return self._shown.along(origin, direction)
 
     def click(self, name: str, vertex: int, modifier: str | None = None) -> None:
         """A vertex of a body is clicked, with a modifier key."""

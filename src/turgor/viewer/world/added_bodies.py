@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,28 @@ import numpy.typing as npt
 
 from turgor import shapes
 from turgor.errors import SceneError, TurgorError
-from turgor.scene.data import SoftBody, Springs
+from turgor.scene.data import Placed, SoftBody, Springs
 from turgor.scene.gas import Gas
 from turgor.scene.rigid import RigidBody
 from turgor.shapes import Shape
+from turgor.viewer.world.free_place import body_boxes, free_place, is_free
 from turgor.viewer.world.world import World
 
-__all__ = ["FLAT", "SOLID", "add_shape", "add_shapes", "common_size", "made"]
+__all__ = [
+    "FLAT",
+    "SOLID",
+    "Place",
+    "add_shape",
+    "add_shapes",
+    "common_size",
+    "duplicate",
+    "free_name",
+    "is_fine",
+    "made",
+]
 
 FloatArray = npt.NDArray[np.float64]
+Place = Callable[[World, FloatArray], FloatArray]  # (dim,) m, for what reaches so far (m) along each axis
 SOLID = ("ball", "box", "cone", "letter")  # what can be added in 3D
 FLAT = ("circle", "square", "star")  # and in 2D
 ROUND = ("ball", "circle")
@@ -30,7 +44,6 @@ PART = 0.5  # of half the diagonal of what the camera shows, at most
 FILLS = 0.5  # of the shortest side of a container, at most
 GAP = 0.04  # of a body's size that is left free around it
 GROWN = 1.1  # gas swells a body at least by this
-LAYERS, COLUMNS = 12, 4  # places that are tried, inside a container: layers, and columns to each side of the middle
 FEW = 300  # vertices: a scene of coarser balls gets coarse balls
 ANGULAR_GAUGE = 0.3  # of the gauge pressure of balls: corners are to stay
 ANGULAR_BENDING = 0.06  # of stiffness × edge², N m/rad: as the soft cubes of "torus-and-cubes"
@@ -106,34 +119,73 @@ def add_shape(world: World, shape: Shape, what: str, rigid: bool, **skin: Any) -
 
 
 def add_shapes(
-    world: World, parts: Sequence[Shape], what: str, rigid: bool, material: str | None = None, self_contact: bool = True
+    world: World,
+    parts: Sequence[Shape],
+    what: str,
+    rigid: bool,
+    material: str | None = None,
+    self_contact: bool = True,
+    place: Place = free_place,
 ) -> list[str]:
     """Add a body of each shape, in their places to each other; returns their names. All of them are added, or none.
 
-    material: the name of a preset; None: as the scene's own bodies are.
+    material: the name of a preset; None: as the scene's own bodies are. place: finds where their middle comes.
     """
     grown = 1.0 if rigid else max(GROWN, _growth(world))
     low = np.min([part.vertices.min(axis=0) for part in parts], axis=0)
     high = np.max([part.vertices.max(axis=0) for part in parts], axis=0)
     middle, half = (low + high) / 2.0, (high - low) / 2.0 * grown + GAP * float((high - low).max())
-    at = tuple((free_place(world, half) - middle).tolist())
+    at = tuple((place(world, half) - middle).tolist())
     names: list[str] = []
     try:
         for part in parts:
-            place: dict[str, Any] = {"at": at}
-            place["name"] = next(n for k in itertools.count(1) if (n := f"{what}-{k}") not in world.scene.names)
+            given: dict[str, Any] = {"at": at, "name": free_name(world, what)}
             if rigid:
-                body: SoftBody | RigidBody = _rigid(world, part, what, **place)
+                body: SoftBody | RigidBody = _rigid(world, part, what, **given)
             elif material is not None:
-                body = SoftBody(part, material=material, self_contact=self_contact, **place)
+                body = SoftBody(part, material=material, self_contact=self_contact, **given)
             else:
-                body = _soft(world, part, what, self_contact=self_contact, **place)
+                body = _soft(world, part, what, self_contact=self_contact, **given)
             names.append(world.add(body))
     except TurgorError:
         for name in names:
             world.remove(name)
         raise
     return names
+
+
+def free_name(world: World, stem: str) -> str:
+    """ "stem-1", or the first number that no other has."""
+    return next(name for k in itertools.count(1) if (name := f"{stem}-{k}") not in world.scene.names)
+
+
+def duplicate(world: World, name: str) -> str:
+    """Add a body of the same description beside another one, or above it; returns its name. Its glue stays behind."""
+    body = world.scene[name]
+    if not isinstance(body, Placed):
+        raise SceneError(f"{name} is a wall: only bodies can be duplicated")
+    described = body.positions
+    low, high = described.min(axis=0), described.max(axis=0)
+    now = body_boxes(world)[name]
+    half = np.maximum(now[1] - now[0], high - low) / 2.0 + GAP * float((high - low).max())
+    middle = (now[0] + now[1]) / 2.0
+    shift = _beside(world, middle, half) - (low + high) / 2.0
+    stem = re.sub(r"-\d+$", "", name)
+    copy = replace(body, name=free_name(world, stem), at=tuple((np.array(body.at) + shift).tolist()))
+    return world.add(copy)
+
+
+def _beside(world: World, middle: FloatArray, half: FloatArray) -> FloatArray:
+    """(dim,) m: a free place next to another one, at its height if there is one."""
+    for axis, sign in itertools.product(range(len(half) - 1), (1.0, -1.0)):
+        place = middle.copy()
+        place[axis] += sign * 2.0 * half[axis]
+        if is_free(world, place, half):
+            return place
+    try:
+        return free_place(world, half, middle)
+    except SceneError:
+        return free_place(world, half)
 
 
 def _soft(world: World, shape: Shape, what: str, **place: Any) -> SoftBody:
@@ -210,63 +262,6 @@ def _material(world: World) -> _Material:
 def is_fine(world: World) -> bool:
     """Whether the scene's own bodies have many vertices."""
     return _material(world).count > FEW
-
-
-# a free place ---------------------------------------------------------------------------------------------------------
-
-
-def free_place(world: World, half: FloatArray, center: Any = None) -> FloatArray:
-    """(dim,) m: a place for a body that reaches `half` (m) along each axis.
-
-    The lowest free one from `center` (m) on upwards; without one, above the picture's middle, and in a container the
-    topmost free one.
-    """
-    frame, layout = world.frame(), world.layout
-    parts = [frame.positions[body.start : body.start + body.count] for body in layout.bodies]
-    lows, highs = (np.array([end(part, axis=0) for part in parts]) for end in (np.min, np.max))
-    boxes = [
-        (wall.size, pose) for wall, pose in zip(layout.walls, frame.walls, strict=True) if wall.kind == "container"
-    ]
-    place: FloatArray
-    given = center is not None
-    for place in _candidates(center if given else world.picture_center(), half, lows, highs, [] if given else boxes):
-        apart = (place - half > highs) | (place + half < lows) if len(parts) else np.ones((1, 1), bool)
-        if apart.any(axis=1).all() and _inside(layout, frame, place, half):
-            return place
-    size = 2.0 * float(half.max())
-    raise SceneError(f"there is no free place of {size:.2g} m: choose a smaller size, or remove a body")
-
-
-def _candidates(center: Any, half: FloatArray, lows: FloatArray, highs: FloatArray, boxes: list[Any]) -> Any:
-    """Places from the best one on."""
-    dim = len(half)
-    if not boxes:
-        if center is None:
-            center = (lows.min(axis=0) + highs.max(axis=0)) / 2.0 if len(lows) else np.zeros(dim)
-        top = float(highs[:, -1].max()) if len(highs) else 0.0
-        for height in np.arange(center[-1], max(top, center[-1]) + 2.0 * LAYERS * half[-1], 0.25 * half[-1]):
-            yield np.array([*center[:-1], height])
-        return
-    size, pose = boxes[0]
-    reach = np.abs(pose.rotation) @ np.array(size) / 2.0
-    columns = np.linspace(-1.0, 1.0, 2 * COLUMNS + 1)
-    sides = sorted(itertools.product(columns, repeat=dim - 1), key=lambda side: sum(part**2 for part in side))
-    for height in np.linspace(1.0, -1.0, LAYERS):
-        for side in sides:
-            yield pose.position + np.array([*side, height]) * np.maximum(reach - half, 0.0)
-
-
-def _inside(layout: Any, frame: Any, place: FloatArray, half: FloatArray) -> bool:
-    """Whether a box about `place` is on the free side of all walls."""
-    for wall, pose in zip(layout.walls, frame.walls, strict=True):
-        away = place - pose.position
-        if wall.kind == "container":
-            own, room = pose.rotation.T @ away, np.abs(pose.rotation.T) @ half
-            if np.any(np.abs(own) + room > np.array(wall.size) / 2.0):
-                return False
-        elif float(np.dot(wall.normal, away)) < float(np.abs(wall.normal) @ half):
-            return False
-    return True
 
 
 def _growth(world: World) -> float:

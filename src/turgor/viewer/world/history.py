@@ -21,7 +21,7 @@ from turgor.viewer.world.motion import Motion
 if TYPE_CHECKING:
     from turgor.viewer.world.world import World
 
-__all__ = ["ADDED", "OPENED", "REMOVED", "History", "Mark", "Step", "differences", "one_step"]
+__all__ = ["ADDED", "GLUE", "OPENED", "REMOVED", "History", "Mark", "Step", "differences", "one_step"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -84,6 +84,7 @@ class History:
         self._before: Mark | None = None  # of the step that is being made
         self._gone: dict[str, Motion] = {}
         self._going_on = False  # whether the next change may belong to the last step
+        self._single = False  # whether none may belong to the one that is being made
 
     @contextmanager
     def together(self, world: World) -> Iterator[None]:
@@ -91,7 +92,7 @@ class History:
         if self._before is not None:
             yield
             return
-        self._before, self._gone = Mark.of(world), {}
+        self._before, self._gone, self._single = Mark.of(world), {}, False
         try:
             yield
         finally:
@@ -104,8 +105,9 @@ class History:
             self._gone |= {name: Motion.of(world.sim, name) for name in world.sim.names if name not in scene.names}
 
     def end_drag(self) -> None:
-        """The next change is a step of its own."""
+        """What changes now, and next, are steps of their own."""
         self._going_on = False
+        self._single = self._before is not None
 
     def taken(self, world: World) -> dict[str, Motion]:
         """A step was taken back, or done again, and is no new one; the bodies that went with it."""
@@ -122,13 +124,13 @@ class History:
         if not keys:  # a reset, or a change that was taken back at once
             return
         now, last = self.clock(), self.done[-1] if self.done and self._going_on else None
-        if last is not None and last.keys == keys and _may_go_on(keys) and now - last.time <= REST:
-            self.done[-1] = replace(last, after=after, time=now)
+        if last is not None and _coarse(last.keys) == _coarse(keys) and _may_go_on(keys) and now - last.time <= REST:
+            self.done[-1] = replace(last, after=after, keys=last.keys | keys, time=now)
             if not differences(last.before, after):
                 self.done.pop()
         else:
             self.done.append(Step(before, after, keys, now, {} if OPENED in keys else self._gone))
-        self._going_on = True
+        self._going_on = not self._single
         self.undone.clear()
         self._forget()
 
@@ -151,6 +153,12 @@ def one_step(method: Method) -> Method:
     return cast(Method, stepped)
 
 
+def _coarse(keys: frozenset[str]) -> set[str]:
+    """What a slider changes: gas and material get other fields at its first move, as moles instead of a gauge."""
+    parts = (key.split(".") for key in keys)
+    return {".".join(part[:2] if part[1:2] in (["gas"], ["material"]) else part) for part in parts}
+
+
 def _may_go_on(keys: frozenset[str]) -> bool:
     return not any(key.startswith(SINGLE) or key.endswith(f".{PINS}") for key in keys)
 
@@ -160,7 +168,7 @@ def _named(key: str) -> tuple[str, str]:
     head, *rest = key.split(".")
     if not rest:
         return "", head.replace("_", " ")
-    value = "gas" if rest[0] == "gas" else rest[-1].replace("_", " ")
+    value = rest[0] if rest[0] in ("gas", "material") else rest[-1].replace("_", " ")
     return ("" if head == "simulation" else head), value
 
 

@@ -102,7 +102,7 @@ def set_for(
             entry.write(world, name, value)
     except TurgorError:
         if world.scene is not before:
-            world.revert(before)
+            world.take_over(before)
         raise
 
 

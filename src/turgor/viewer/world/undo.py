@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from turgor.errors import SceneError
-from turgor.viewer.world.added_bodies import free_place
+from turgor.viewer.world.free_place import free_place
 from turgor.viewer.world.history import OPENED, Mark, Step
 from turgor.viewer.world.motion import Motion
 from turgor.viewer.world.world import World

@@ -24,8 +24,9 @@ from turgor.simulation.rebuild import rebuilt
 from turgor.simulation.simulation import Simulation
 from turgor.viewer.world.fillings import Fillings
 from turgor.viewer.world.grabs import Grabs
-from turgor.viewer.world.history import ADDED, REMOVED, History, Mark, differences, one_step
+from turgor.viewer.world.history import ADDED, GLUE, REMOVED, History, Mark, differences, one_step
 from turgor.viewer.world.live_changes import change_live
+from turgor.viewer.world.plates import Plates
 
 __all__ = ["World"]
 
@@ -69,6 +70,7 @@ class World:
             None
         )  # (dim,) m: what is in the middle of the picture, if known
         self.history = History()
+        self.plates = Plates()  # that are being moved
         self._grabs = Grabs()
         self._fillings = Fillings()
         self._due = 0.0  # simulated seconds that are to be run
@@ -105,6 +107,7 @@ class World:
         self.scene, self._division, self._odd = scene, 1, 0
         self._grabs = Grabs()
         self._fillings.end()
+        self.plates.end()
         self.starts += 1
         self._renewed(bodies=True)
 
@@ -178,6 +181,7 @@ class World:
     def _step(self) -> None:
         self._frame = None
         self._fillings.go_on(self.sim)
+        self.plates.go_on(self.sim)
         try:
             self.sim.step()
         except UnstableError:
@@ -207,8 +211,8 @@ class World:
             self._let_in(head, before)
 
     @one_step
-    def revert(self, scene: Scene) -> None:
-        """Go on with an earlier description of the same bodies."""
+    def take_over(self, scene: Scene) -> None:
+        """Go on with another description of the same bodies."""
         self._rebuild(scene, bodies=False)
 
     def describe(self, mark: Mark) -> None:
@@ -227,7 +231,7 @@ class World:
         for name in refilled:
             self._fillings.end(name)
         paths = [(head, tuple(rest)) for head, *rest in (key.split(".") for key in sorted(keys))]
-        if not bodies and all(change_live(self, scene, head, rest) for head, rest in paths):
+        if not bodies and GLUE not in keys and all(change_live(self, scene, head, rest) for head, rest in paths):
             self.scene = self.sim.scene = scene
             self._frame = None
             return

@@ -1,4 +1,4 @@
-"""The tab "Add": add bodies, upload meshes, pin vertices, and how to drag and throw."""
+"""The tab "Add": add, duplicate and remove bodies, upload meshes, pin vertices, and tools for the selected body."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from turgor.errors import SceneError
 from turgor.scene.data import Body
+from turgor.viewer.page.placing import PlaceByClick
 from turgor.viewer.page.tabs.tab import Tab
+from turgor.viewer.page.tabs.tools import ToolsFolder
 from turgor.viewer.page.tabs.upload import UploadFolder
-from turgor.viewer.world.added_bodies import FLAT, SOLID, add_shape, common_size, is_fine, made
+from turgor.viewer.world.added_bodies import FLAT, SOLID, Place, add_shape, common_size, duplicate, is_fine, made
+from turgor.viewer.world.free_place import free_place
 from turgor.viewer.world.material_choice import AS_SCENE, BLOWN_UP, RIGID, preset
 from turgor.viewer.world.parameter_access import Span
 
@@ -39,20 +42,35 @@ class AddTab(Tab):
             self._material = gui.add_dropdown("Material", (AS_SCENE, *BLOWN_UP, RIGID), hint="What it is made of.")
             self._size = gui.add_slider("Size (m)", 0.1, 2.0, 0.01, 0.6)
             self._add = gui.add_button("Add", hint="above the middle of the scene")
+            self.placing = PlaceByClick(playground, self._add_shape)
         self.upload = UploadFolder(playground)
         with gui.add_folder("Selected body"):
             self._selection.add_dropdown()
             self._state = gui.add_markdown("")
+            self._duplicate = gui.add_button("Duplicate it", hint="Ctrl-D")
+            self._remove = gui.add_button("Remove it", hint="Delete")
             self._unpin = gui.add_button("Unpin all its points")
-            self._remove = gui.add_button("Remove it")
+        self.tools = ToolsFolder(playground)
         self._shape.on_update(self._shape_chosen)
         self._add.on_click(lambda _: playground.do(self._add_shape))
         playground.share.on_mesh(self.upload.take)
         self._unpin.on_click(lambda _: playground.do(self._unpin_all))
+        self._duplicate.on_click(lambda _: playground.do(self._duplicate_it))
         self._remove.on_click(lambda _: playground.do(self._remove_it))
+        self._add_keys()
         playground.pointers.on_click(self._clicked)
         self._selection.on_change(self._arrange)
         playground.every(0.2, self._refresh)
+
+    def _add_keys(self) -> None:
+        playground = self._playground
+        for label, key, modifier, function in (
+            ("Duplicate the selected body", "D", "cmd/ctrl", self._duplicate_it),
+            ("Remove the selected body", "delete", None, self._remove_it),
+            ("Remove the selected body (Backspace)", "backspace", None, self._remove_it),
+        ):
+            command = playground.server.gui.add_command(label, hotkey=key, modifier=modifier)
+            command.on_trigger(lambda _, function=function: playground.do(function))
 
     # viser's threads --------------------------------------------------------------------------------------------------
 
@@ -61,11 +79,12 @@ class AddTab(Tab):
 
     # the world's thread -----------------------------------------------------------------------------------------------
 
-    def _add_shape(self) -> None:
+    def _add_shape(self, place: Place = free_place) -> None:
         world, what = self._playground.world, self._shape.value
         shape = made(what, self._size.value, self._letter.value, is_fine(world))
         made_of = self._material.value
-        self._selection.select(add_shape(world, shape, what, made_of == RIGID, material=preset(made_of)))
+        name = add_shape(world, shape, what, made_of == RIGID, material=preset(made_of), place=place)
+        self._selection.select(name)
 
     def _clicked(self, name: str, vertex: int, modifier: str | None) -> None:
         if modifier == "shift":
@@ -75,6 +94,9 @@ class AddTab(Tab):
 
     def _unpin_all(self) -> None:
         self._playground.world.unpin(self._selected())
+
+    def _duplicate_it(self) -> None:
+        self._selection.select(duplicate(self._playground.world, self._selected()))
 
     def _remove_it(self) -> None:
         self._playground.world.remove(self._selected())
