@@ -15,6 +15,7 @@ from turgor import Scene, SceneError, gallery, shapes
 from turgor.scene.rigid import RigidBody
 from turgor.viewer.page.playground import Playground
 from turgor.viewer.page.tabs.change import ChangeTab
+from turgor.viewer.page.tabs.scene import SceneTab
 from turgor.viewer.world import history
 from turgor.viewer.world.added_bodies import add_shape, made
 from turgor.viewer.world.history import REST
@@ -246,8 +247,9 @@ def test_steps_are_told_in_words() -> None:
 
 
 def test_buttons_of_the_page_take_back_and_do_again(open_playground: Callable[..., Playground]) -> None:
-    playground = open_playground("five-balls", Change=ChangeTab)
+    playground = open_playground("five-balls", Change=ChangeTab, Choose=SceneTab)
     panel: Any = playground.tabs[0]
+    chooser: Any = playground.tabs[1]
     until(lambda: panel.control("stiffness").visible)
     world, first = playground.world, playground.world.scene
     for value in (130.0, 140.0, 150.0):  # a drag, of all five bodies
@@ -256,8 +258,10 @@ def test_buttons_of_the_page_take_back_and_do_again(open_playground: Callable[..
     assert len(world.history.done) == 1
     ask(playground, playground.open, gallery.load("drop-2d"))
     assert until(lambda: playground.undo.next.content == "Undo: open drop-2d")
+    assert until(lambda: chooser._choice.value == "drop-2d")
     ask(playground, playground.undo.press, "Undo")
     assert world.scene.name == "five-balls"
+    assert until(lambda: chooser._choice.value == "five-balls")
     assert until(lambda: panel.control("stiffness").value == 150.0)
     ask(playground, playground.undo.press, "Undo")
     assert world.scene == first

@@ -37,7 +37,11 @@ class UndoButtons:
     def press(self, label: str) -> None:
         """Take back the last change, or do it again."""
         go: Callable[[World], Step] = undo if label == UNDO else redo
-        go(self._playground.world)
+        world = self._playground.world
+        scenes = world.scenes
+        go(world)
+        if world.scenes != scenes:
+            self._playground.notices.close()  # what was said of another scene
         selection = self._playground.selection
         selection.select(selection.name)  # there may be other bodies, with other values
         self._tell()

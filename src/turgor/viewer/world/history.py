@@ -102,7 +102,8 @@ class History:
     def leave(self, world: World, scene: Scene) -> None:
         """Another scene is about to be simulated: keep how those bodies move that are not in it."""
         if self._before is not None:
-            self._gone |= {name: Motion.of(world.sim, name) for name in world.sim.names if name not in scene.names}
+            names = [name for name in world.sim.names if name not in scene.names]
+            self._gone |= Motion.of(world.sim, names)
 
     def end_drag(self) -> None:
         """What changes now, and next, are steps of their own."""

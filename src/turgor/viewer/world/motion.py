@@ -28,12 +28,12 @@ class Motion:
     boxes: dict[str, Box]  # m: lowest and highest corner of each body, by its name
 
     @classmethod
-    def of(cls, sim: Simulation, name: str) -> Motion:
-        """Of a body, now."""
-        view = sim[name]
-        keys = RIGID if isinstance(view, RigidView) else SOFT
-        boxes = {other: _box(sim[other].positions) for other in sim.names}
-        return cls({key: np.array(getattr(view, key)) for key in keys}, boxes)
+    def of(cls, sim: Simulation, names: list[str]) -> dict[str, Motion]:
+        """Of these bodies, now."""
+        boxes = {name: _box(sim[name].positions) for name in sim.names} if names else {}
+        views = {name: sim[name] for name in names}
+        keys = {name: RIGID if isinstance(view, RigidView) else SOFT for name, view in views.items()}
+        return {name: cls({key: np.array(getattr(views[name], key)) for key in keys[name]}, boxes) for name in names}
 
     @property
     def nbytes(self) -> int:
@@ -62,4 +62,5 @@ class Motion:
 
 
 def _box(positions: Any) -> Box:
-    return positions.min(axis=0), positions.max(axis=0)
+    points = positions.reshape(-1, positions.shape[-1])  # of all worlds
+    return points.min(axis=0), points.max(axis=0)

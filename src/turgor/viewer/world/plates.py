@@ -43,7 +43,7 @@ class Plates:
             if not all(name in sim.names for name in pair):
                 continue  # taken back; they may come again
             one, other = (sim.rigid_bodies[name] for name in pair)
-            way: FloatArray = np.asarray(other.center - one.center)
+            way: FloatArray = np.atleast_2d(other.center - one.center)[0]  # the same in all worlds
             distance = float(np.linalg.norm(way))
             left = (distance - goal) / 2.0
             velocity: Any = np.zeros_like(way)

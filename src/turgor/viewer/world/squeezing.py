@@ -24,7 +24,7 @@ FloatArray = npt.NDArray[np.float64]
 STEM = "plate"
 THICK = 0.08  # of the body's size
 CLEAR = 0.06  # of it: between body and plate at first
-WIDE = 0.35  # of it: how far a plate reaches beyond the body, which becomes wider, on each side
+WIDE = 0.25  # of it: how far a plate reaches beyond the body, which becomes wider, on each side
 COLOR = (0.62, 0.64, 0.68)
 
 

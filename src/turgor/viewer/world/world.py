@@ -98,11 +98,11 @@ class World:
     def restore(self) -> None:
         """Back to the beginning, with the parameters of the beginning."""
         self.history.end_drag()
+        self.history.leave(self, self.opened)
         self._restart(self.opened)
 
     def _restart(self, scene: Scene) -> None:
         scene = scene.copy()
-        self.history.leave(self, scene)
         self.sim.rebuild(scene, settings=scene.simulation, restart=True)
         self.scene, self._division, self._odd = scene, 1, 0
         self._grabs = Grabs()

@@ -28,7 +28,7 @@ class SceneTab(Tab):
         super().__init__(playground)
         gui = playground.server.gui
         self._rows = {row["name"]: row for row in gallery.describe()}
-        name = playground.world.scene.name
+        name, self._scenes = playground.world.scene.name, playground.world.scenes
         known = name in self._rows and playground.world.scene == gallery.load(name)
         options = [*self._rows] if known else [OWN, *self._rows]
         self._choice = gui.add_dropdown("Scene", options, initial_value=name if known else OWN)
@@ -120,6 +120,12 @@ class SceneTab(Tab):
     def _describe(self) -> None:
         scene = self._playground.world.scene
         self.thumbnails.mark(scene.name if scene.name in self._rows else "")
+        if self._scenes != self._playground.world.scenes:  # opened here, by a link or a file, or taken back
+            self._scenes = self._playground.world.scenes
+            known = scene.name in self._rows and self._playground.world.opened == gallery.load(scene.name)
+            if not known and OWN not in self._choice.options:
+                self._choice.options = (OWN, *self._rows)
+            self._choice.value = scene.name if known else OWN
         self._text.content = scene.description or scene.name
 
     def _refresh(self) -> None:
