@@ -274,4 +274,4 @@ def test_buttons_of_the_page_take_back_and_do_again(open_playground: Callable[..
     told = listen(playground)
     for _ in range(2):
         playground.do(playground.undo.press, "Undo")
-    assert until(lambda: told == [("That does not work", "there is no change to take back")])
+    assert until(lambda: ("That does not work", "there is no change to take back") in told)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from turgor.errors import SceneError
 from turgor.scene.data import SoftBody
 from turgor.scene.gas import GAS_CONSTANT, Gas
+from turgor.scene.swelling import skin_stiffness
 from turgor.viewer.world import parameter_access as live
 from turgor.viewer.world.history import one_step
 from turgor.viewer.world.simple import first
@@ -12,7 +13,12 @@ from turgor.viewer.world.world import World
 
 __all__ = ["close_skin", "is_open", "open_skin", "pump"]
 
-RATE = 0.5  # 1/s: of the gas that makes a body's own gauge pressure at its rest volume
+RATE = 0.5  # 1/s: of the gas that a body has beyond what balances the outside
+EMPTY, FULL = (
+    live.PRESSURE_LEAST,
+    live.PRESSURE_WIDE,
+)  # of it: the least where nothing presses from outside, and the most
+WIDEST = 0.5  # strain: as far as its estimate holds
 
 
 def _gas(world: World, name: str) -> Gas:
@@ -29,17 +35,34 @@ def is_open(world: World, name: str) -> bool:
     return gas is not None and gas.held and live.gas(world, name)["gauge"] == 0.0
 
 
+def _own_excess(world: World, name: str) -> float:
+    """mol: of the gas that a body had at first, beyond what has the pressure of outside at its rest volume.
+
+    Where its gauge pressure is that in equilibrium, its skin is stretched by s = 1 + p / K (`Skin.skin_pressure`).
+    """
+    body, volume = first(world, name), float(world.sim[name].rest_volume)
+    gas = body.gas or _gas(world, name)
+    gauge = gas.nRT_at(volume) / volume - gas.ambient
+    gauge = abs(gauge) or max(0.1 * gas.ambient, 10.0)
+    stretch = 1.0
+    if gas.pressure_at == "equilibrium":
+        ends = body.shape.vertices[body.shape.edges]
+        modulus = skin_stiffness(body) * float(((ends[:, 1] - ends[:, 0]) ** 2).sum()) / (body.dim * volume)
+        stretch += min(gauge / modulus, WIDEST)
+    excess = (gas.ambient + gauge) * stretch**body.dim - gas.ambient
+    return float(excess * volume / (GAS_CONSTANT * _gas(world, name).temperature))
+
+
 @one_step
 def pump(world: World, name: str, seconds: float) -> bool:
     """Let gas in for some seconds, or out if they are negative; whether there was room, or any left."""
     gas = _gas(world, name)
     if is_open(world, name):
         raise SceneError(f"{name} is open, and gas would stream out again: close its skin first")
-    own = first(world, name)
-    amounts, pressures = live.moles_span(world, name, own), live.gauge_span(world, name, own)
-    volume, now = float(world.sim[name].rest_volume), live.gas(world, name)["moles"]
-    whole = (pressures.high / live.PRESSURE_WIDE) * volume / (GAS_CONSTANT * gas.temperature)  # mol
-    wanted = min(max(now + RATE * seconds * whole, min(amounts.low, now)), max(amounts.high, now))
+    now, own = live.gas(world, name)["moles"], _own_excess(world, name)
+    least = gas.ambient * float(world.sim[name].rest_volume) / (GAS_CONSTANT * gas.temperature)
+    low, high = least + (EMPTY * own if gas.ambient == 0.0 else 0.0), least + FULL * own
+    wanted = min(max(now + RATE * seconds * own, min(low, now)), max(high, now))
     if wanted != now:
         world.change_gas(name, moles=wanted)
     return wanted != now
