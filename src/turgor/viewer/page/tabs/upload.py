@@ -121,12 +121,12 @@ class UploadFolder:
         """The verdict, and what can be chosen."""
         self._mesh = mesh
         report, playground = mesh.report, self._playground
-        self._verdict.content = told(report)
-        self._close.visible = mesh.only_holes
-        self._offer(report.ok)
         if report.ok:
             self._fit(mesh)
-        elif mesh.only_holes:
+        self._close.visible = mesh.only_holes
+        self._offer(report.ok)
+        self._verdict.content = told(report)  # once the choices suit it
+        if mesh.only_holes:
             count = report.findings["holes"].count
             playground.notices.say(
                 "The mesh is open",
@@ -134,7 +134,7 @@ class UploadFolder:
                 "error",
                 [("Close the holes", self.close_holes)],
             )
-        else:
+        elif not report.ok:
             self._refuse(f"{report.source}: {report.problems[0] if report.problems else 'there is no surface in it'}")
 
     def _fit(self, mesh: UploadedMesh) -> None:
