@@ -73,11 +73,11 @@ def test_bands_hold_every_face_exactly_once(open_page: Any, by: str) -> None:
     page.set(page.panel.color_by, by.capitalize())
     painter, frame = page.panel.painter, page.playground.world.frame()
     wanted: dict[bytes, int] = {}
-    parts = painter.range.parts(painter.measure.values(by, frame))
-    points = frame.positions.astype(np.float32)
-    for corners, band in zip(painter.measure.corners, band_of(parts).tolist(), strict=True):
+    parts, nodes = painter.drawn_parts(painter.measure.values(by, frame), frame), page.playground.nodes
+    points = nodes.points.astype(np.float32)
+    for corners, band in zip(painter.measure.drawn, band_of(parts).tolist(), strict=True):
         wanted[points[corners].tobytes()] = band
-    assert len(wanted) == sum(len(body.faces) for body in page.playground.world.layout.bodies)
+    assert len(wanted) == 16 * sum(len(body.faces) for body in page.playground.world.layout.bodies)
     found: dict[bytes, int] = {}
     for band, handle in painter.bands.items():
         assert tuple(handle.color) == rgb(tuple(band_colors()[band].tolist()))
@@ -155,7 +155,7 @@ def test_bodies_that_share_nodes_are_banded_by_pressure(open_page: Any) -> None:
     assert painter.banded
     assert len(painter.bands) == BANDS
     faces = sum(len(handle.faces) for handle in painter.bands.values() if handle.visible)
-    assert faces == 42 * len(shape.faces)
+    assert faces == 4 * 42 * len(shape.faces)  # each face is drawn as four
 
 
 @pytest.mark.parametrize("by", ["pressure", "stretch", "speed"])
