@@ -22,7 +22,8 @@ __all__ = ["BANDS", "KINDS", "NONE", "Kind", "Measure", "Range", "band_colors", 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-BANDS = 13  # an odd number: the middle band is about zero
+BANDS = 61  # so many that two neighbours cannot be told apart; an odd number: the middle band is about zero
+RINGS, RINGED, MOST_RINGS = 2, 162, 8  # rings of faces, of a body of so many vertices, and at most
 NONE = (0.70, 0.70, 0.70)  # colour of what has no value
 
 
@@ -131,6 +132,9 @@ class Measure:
         self.corners, self.owner = _elements(nodes.layout)
         self.drawn, self.element = _drawn(nodes)
         self._rest = self._rest_lengths()
+        counts = np.array([body.count for body in nodes.layout.bodies], np.int64)
+        rings = np.clip(np.rint(RINGS * np.sqrt(counts / RINGED)), 1, MOST_RINGS).astype(np.int64)
+        self._rings = np.repeat(rings, counts)  # (vertices,) of faces over which the stretch is averaged
 
     def values(self, name: str, frame: Frame) -> FloatArray:
         """(elements,) of faces or segments, SI; nan where there is none."""
@@ -164,7 +168,8 @@ class Measure:
         A field of the faces is averaged around the vertices by area, as is usual for finite elements. Springs print
         their pattern on the skin: with five of them at a vertex instead of six, the faces around it are really
         stretched by another amount (icosphere: 13.0 % beside 15.7 %), which says something about the mesh and nothing
-        about the load. So their stretch is averaged over two rings of faces. Levels stay as they are.
+        about the load. So their stretch is averaged over the same part of a body, however fine it is: two rings of
+        faces of a ball of 162 vertices, four of one of 642. Levels stay as they are.
         """
         if KINDS[name].levels or name == "pressure":
             return values[self._face_element]
@@ -174,8 +179,9 @@ class Measure:
             corner = frame.positions[self.corners]
             area = np.linalg.norm(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]), axis=1)
             at_vertices = self._around(values, area)
-            if name == "stretch":
-                at_vertices = self._around(at_vertices[self.corners].mean(axis=1), area)
+            for ring in range(2, int(self._rings.max(initial=0)) + 1 if name == "stretch" else 0):
+                wider = self._around(at_vertices[self.corners].mean(axis=1), area)
+                at_vertices = np.where(self._rings >= ring, wider, at_vertices)
         drawn = self._skin.spread(at_vertices)[self.points[self.faces]].mean(axis=1)
         return np.where(np.isfinite(values[self._face_element]), drawn, math.nan)
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from turgor.output.frame import Frame, Layout
 from turgor.record.look import base_colors
 from turgor.record.shadow import LIGHT
-from turgor.record.skin import Skin
+from turgor.record.skin import STREAMED, Skin
 from turgor.viewer.draw.body_meshes import DrawnMesh, joined, meshes_of
 from turgor.viewer.draw.camera import radius_of
 from turgor.viewer.draw.coordinates import upright
@@ -56,7 +56,7 @@ class SceneNodes:
         shape: (vertices, dim) m, positions that have the sharp edges; default: those of the frame.
         """
         self.layout = layout
-        self.skin = Skin(layout, frame, smooth, shape)
+        self.skin = Skin(layout, frame, smooth, shape, STREAMED)
         self.bodies: list[BodyNode] = []
         self.radius = radius_of(layout, frame)  # m: half the diagonal of what the camera shows
         self._walls: list[WallNodes] = []
