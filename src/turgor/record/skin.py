@@ -20,7 +20,7 @@ from turgor.record.butterfly import Mesh, subdivided
 from turgor.record.creases import SHARP, edges_of, sharp_edges, split_at
 from turgor.record.geometry import loops
 
-__all__ = ["STREAMED", "DrawnBody", "Skin"]
+__all__ = ["PICTURED", "STREAMED", "DrawnBody", "Skin"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

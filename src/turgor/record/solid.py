@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from turgor.output.frame import BodyLayout, Frame, Layout
+from turgor.output.frame import BodyLayout, Frame, Layout, WallPose
 from turgor.record import look as looks
-from turgor.record.camera import VIEW_ANGLE, camera_place, scene_points
+from turgor.record.camera import camera_place, scene_points
 from turgor.record.geometry import vertex_normals
 from turgor.record.look import Color, Look, Pixels, ValueColors
-from turgor.record.scenery import make_samples, make_walls, open_plotter, read_pixels
-from turgor.record.skin import DrawnBody, Skin
+from turgor.record.scenery import Floor, make_samples, make_walls, open_plotter
+from turgor.record.skin import PICTURED, STREAMED, DrawnBody, Skin
+from turgor.record.viewport import Viewport
 
 __all__ = ["SolidPainter"]
 
@@ -23,6 +24,7 @@ FloatArray = npt.NDArray[np.float64]
 Points = npt.NDArray[np.float32]
 #: Strength and sharpness of the highlight: a wide one, as of rubber
 SHINE = {"soft": (0.34, 14.0), "rigid": (0.18, 14.0), "cloth": (0.03, 4.0)}
+LARGE = 800  # pixels: pictures that are higher show finer skins
 MOST_ARROWS = 600  # per picture: more would hide the bodies
 LINE = 1.0 / 480.0  # of the picture's height: width of an arrow; as thin as the red lines of Matyka 2007, figure 1
 HEAD = 0.03  # of the scene's radius: length of an arrow's head, at most half of the arrow
@@ -50,8 +52,19 @@ class SolidPainter:
             wall.update(pose, samples)
         for arrows in self._arrows:
             arrows.update(positions, frame)
-        self._plotter.render_window.Render()
-        return read_pixels(self._plotter)
+        return self._viewport.draw(self._moving(points, frame))
+
+    def _moving(self, points: Points, frame: Frame) -> FloatArray | None:
+        """(n, 3) m: points around all that is not of the background; None if it is of no use."""
+        still = all(np.array_equal(pose.position, before.position) for pose, before in self._floors(frame))
+        if self._arrows or not still:
+            return None
+        return np.concatenate([points, *(wall.corners for wall in self._walls)])
+
+    def _floors(self, frame: Frame) -> list[tuple[WallPose, WallPose]]:
+        """Poses of floors now and at first."""
+        both = zip(self._walls, frame.walls, self._first_poses, strict=True)
+        return [(pose, before) for wall, pose, before in both if isinstance(wall, Floor)]
 
     def aim(self, *frames: Frame) -> None:
         if self._plotter is None:
@@ -69,14 +82,26 @@ class SolidPainter:
         radius = max(float(np.linalg.norm(points - middle, axis=1).max()), 1e-6)
         plotter = open_plotter(look)
         base = looks.base_colors(layout)
-        self._skin = Skin(layout, frames[0], look.smooth)
+        self._walls = make_walls(plotter, layout, frames[0], middle, radius)
+        self._first_poses = frames[0].walls
+        tips = [look.arrow_tips(frame, radius) for frame in frames]
+        eye, target = camera_place(np.concatenate([points, *tips]), look)
+        camera = plotter.camera
+        camera.position, camera.focal_point, camera.up = tuple(eye), tuple(target), (0.0, 0.0, 1.0)
+        distance = float(np.linalg.norm(eye - target))
+        camera.clipping_range = (0.08 * distance, distance + 14 * radius)  # VTK's own: too coarse for shadows
+        self._viewport = Viewport(plotter, look.size, eye, target)
+        if any(isinstance(wall, Floor) for wall in self._walls):  # else the background is not the same everywhere
+            for wall in self._walls:
+                wall.hide_moving()
+            self._viewport.keep_background()
+        self._skin = Skin(layout, frames[0], look.smooth, fine=PICTURED if look.size[1] > LARGE else STREAMED)
         drawn_points, uv = self._skin.points(frames[0]), self._skin.texture_coordinates()
         self._surfaces = [
             _Surface(plotter, body, drawn, color, drawn_points, None if body.uv is None else uv, look)
             for body, drawn, color in zip(layout.bodies, self._skin.bodies, base, strict=True)
             if len(body.faces)
         ]
-        self._walls = make_walls(plotter, layout, frames[0], middle, radius)
         self._samples = make_samples(layout, positions)
         self._arrows = []
         if look.velocities:
@@ -85,16 +110,6 @@ class SolidPainter:
             )
         if look.normals:
             self._arrows.append(_Arrows(plotter, layout, looks.NORMAL, radius, None, look.size[1]))
-        tips = [look.arrow_tips(frame, radius) for frame in frames]
-        eye, target = camera_place(np.concatenate([points, *tips]), look)
-        camera = plotter.camera
-        camera.position, camera.focal_point, camera.up = tuple(eye), tuple(target), (0.0, 0.0, 1.0)
-        camera.view_angle = VIEW_ANGLE
-        distance = float(np.linalg.norm(eye - target))
-        camera.clipping_range = (
-            0.08 * distance,
-            distance + 14 * radius,
-        )  # VTK's own: too coarse for shadows
         self._plotter = plotter
 
 
