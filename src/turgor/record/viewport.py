@@ -20,8 +20,7 @@ __all__ = ["Viewport"]
 
 FloatArray = npt.NDArray[np.float64]
 EDGE = 6  # pixels around what moves
-STEP = 64  # pixels: sizes of the window, so that it is seldom made anew
-ROOMY = 1.25  # a window of more than so many times the pixels that are needed is made smaller
+STEP = 96  # pixels: sizes of the window, so that it is seldom made anew
 
 
 class Viewport:
@@ -61,10 +60,7 @@ class Viewport:
         places = on_screen(moving, self._eye, self._target, (int(self._size[0]), int(self._size[1])))
         low = np.clip(np.floor(places.min(axis=0)) - EDGE, 0, self._size).astype(np.int64)
         high = np.clip(np.ceil(places.max(axis=0)) + EDGE, 0, self._size).astype(np.int64)
-        needed = np.minimum(-(-np.maximum(high - low, 1) // STEP) * STEP, self._size)
-        window = self._window
-        if (window < needed).any() or window.prod() > ROOMY * needed.prod():
-            window = needed
+        window = np.minimum(-(-np.maximum(high - low, 1) // STEP) * STEP, self._size)
         if window.prod() > 0.8 * self._size.prod():
             return whole
         return np.clip((low + high - window) // 2, 0, self._size - window), window

@@ -29,7 +29,7 @@ PAGE_FPS = 30.0  # frames per second in the page, at most
 SMOOTH_BYTES = 12_000_000  # of positions: a larger recording has the triangles of the physics, a quarter of the points
 KEYS = "space: play, pause · drag: turn · right button: move · wheel: nearer"
 LABEL = (
-    '<div style="position:fixed;left:1em;top:0.8em;z-index:5;pointer-events:none;font:14px sans-serif;color:#3c4652;'
+    '<div style="position:fixed;right:1em;top:0.8em;z-index:5;pointer-events:none;font:14px sans-serif;color:#3c4652;'
     'background:#ffffffcc;border-radius:6px;padding:0.4em 0.7em"><b id="turgor-title">{title}</b>'
     '<div style="font-size:11px;color:#5b6672">{keys}</div></div>'
 )

@@ -21,6 +21,11 @@ CHANGES = (
         r"flatShading:(\w+)\.flat_shading&&!\1\.wireframe\}",
         f"flatShading:$1.flat_shading&&!$1.wireframe,roughness:$1.flat_shading?1:{ROUGHNESS}}}",
     ),
+    # Its own lights and reflections are off from the start: else a recording flashes when it begins again.
+    (
+        r"enableDefaultLights:!0,enableDefaultLightsShadows:!0,environmentMap:null",
+        "enableDefaultLights:!1,enableDefaultLightsShadows:!1,environmentMap:{hdri_data:null}",
+    ),
     (r"data:\[`0\.5x`,`1x`,`2x`,`4x`,`8x`\]", f"data:[{','.join(f'`{speed}`' for speed in SPEEDS)}]"),
 )
 
