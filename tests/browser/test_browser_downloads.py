@@ -1,4 +1,4 @@
-"""What the tab "Keep" gives to a real browser, and the standalone page in it."""
+"""What the tab "Save" gives to a real browser, and the standalone page in it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_everything_can_be_downloaded_in_a_browser(keeping, browser, tmp_path):
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(opened.url)
-    tab = page.get_by_role("tab", name="Keep")
+    tab = page.get_by_role("tab", name="Save")
     page.get_by_text("Connected").or_(tab).first.wait_for()
     if tab.count():
         tab.click()

@@ -1,4 +1,4 @@
-"""The tabs Change, Plots, Hands and View in a real browser, each alone on its page."""
+"""The tabs Change, Plot, Add and Look in a real browser, each alone on its page."""
 
 from __future__ import annotations
 
@@ -41,6 +41,10 @@ def test_sliders_in_a_browser_change_the_simulation(open_playground: OpenPlaygro
         found = page.locator("label", has_text=label)
         return found.locator("xpath=ancestor::div[contains(@class,'mantine-Flex-root')][1]")
 
+    page.get_by_text("Stretchiness").wait_for(timeout=60_000)  # it opens simple
+    row("Weight").locator("input:not([type=hidden])").last.fill("200")
+    assert until(lambda: world.scene["violet"].mass == pytest.approx(2.0 * gallery.load("five-balls")["violet"].mass))  # type: ignore[union-attr]
+    page.get_by_label("Advanced", exact=True).click()
     slider = row(gravity.title(3)).get_by_role("slider")
     slider.wait_for(timeout=60_000)
     slider.focus()
@@ -50,6 +54,14 @@ def test_sliders_in_a_browser_change_the_simulation(open_playground: OpenPlaygro
     assert np.linalg.norm(world.sim.gravity) == pytest.approx(gravity.read(world, ""))
     row("Stiffness").locator("input:not([type=hidden])").last.fill("250")
     assert until(lambda: world.sim["violet"].stiffness == 250.0)
+    box, slider = row("Stiffness").locator("input:not([type=hidden])").last, panel.control("stiffness")  # type: ignore[attr-defined]
+    beyond = 1.5 * slider.max
+    box.fill(f"{beyond:g}")
+    assert until(lambda: slider.max >= beyond)  # the range follows
+    page.wait_for_timeout(500)
+    box.press("Tab")  # where the page would cut it to its range
+    assert until(lambda: slider.value == beyond and "stiffness" not in panel._touched)  # type: ignore[attr-defined]
+    assert world.sim["violet"].stiffness == pytest.approx(beyond)
     page.get_by_text("Moon", exact=True).click()
     assert until(lambda: abs(gravity.read(world, "") - 1.62) < 1e-9)
     page.get_by_role("button", name="Back to the scene's values").click()
@@ -59,7 +71,7 @@ def test_sliders_in_a_browser_change_the_simulation(open_playground: OpenPlaygro
 
 @pytest.mark.req("D8", "X8")
 def test_plots_in_a_browser(open_playground: OpenPlayground, open_tab: OpenTab) -> None:
-    playground = open_playground("hanging-ball", Plots=PlotsTab)
+    playground = open_playground("hanging-ball", Plot=PlotsTab)
     panel: Any = playground.tabs[0]
     page = open_tab(playground.url)
     page.locator(".uplot").nth(1).wait_for(timeout=60_000)
@@ -86,7 +98,7 @@ def test_plots_in_a_browser(open_playground: OpenPlayground, open_tab: OpenTab) 
 
 @pytest.mark.req("A9", "X8")
 def test_add_and_upload_in_a_browser(open_playground: OpenPlayground, open_tab: OpenTab, tmp_path: Path) -> None:
-    playground = open_playground("hanging-ball", Hands=AddTab)
+    playground = open_playground("hanging-ball", Add=AddTab)
     until(lambda: playground.shown[0] == playground.world.version)
     panel: Any = playground.tabs[0]
     world = playground.world
@@ -100,30 +112,39 @@ def test_add_and_upload_in_a_browser(open_playground: OpenPlayground, open_tab: 
     page = open_tab(playground.url)
     page.get_by_role("button", name="Add", exact=True).click(timeout=60_000)
     assert until(lambda: "ball-1" in world.sim.names)
+    upload = panel.upload
 
-    def upload(path: Path) -> str:
-        before = panel.verdict
+    def send(path: Path, word: str) -> None:
         with page.expect_file_chooser() as chooser:
             page.get_by_text("Upload .obj").click()
         chooser.value.set_files(path)
-        until(lambda: panel.verdict != before, 20.0)
-        return str(panel.verdict)
+        until(lambda: word in upload.verdict)
 
-    assert "is fine" in upload(good)
-    assert until(lambda: "mesh-1" in world.sim.names)
-    assert np.ptp(world.scene["mesh-1"].positions, axis=0).max() == pytest.approx(1.0, rel=0.01)  # type: ignore[union-attr]
+    def add() -> None:
+        page.get_by_role("button", name="Add it", exact=True).click()
+
+    send(good, "is fine")
+    size = float(upload.size.value)  # which suits the scene
+    add()
+    assert until(lambda: "mesh-1" in world.scene.names)
+    body: Any = world.scene["mesh-1"]
+    assert body.material == "beach_ball"
+    assert np.ptp(body.positions, axis=0).max() == pytest.approx(size, rel=0.01)
     names = list(world.sim.names)
-    assert "Not added" in upload(tmp_path / "words.obj")
-    assert "hole" in upload(tmp_path / "open.stl")
+    send(tmp_path / "words.obj", "Not added")
     # an empty file never comes to the panel: the gate of uploads refuses it
     with page.expect_file_chooser() as chooser:
         page.get_by_text("Upload .obj").click()
     chooser.value.set_files(tmp_path / "empty.ply")
-    page.get_by_text("the file is empty").wait_for(timeout=20_000)
+    page.get_by_text("the file is empty").wait_for(timeout=60_000)
+    send(tmp_path / "open.stl", "cannot hold gas")
+    page.get_by_role("status").get_by_text("its gas would leak out").wait_for(timeout=60_000)
     assert world.sim.names == names
-    page.get_by_label("Close holes").click()
-    assert "was repaired" in upload(tmp_path / "open.stl")
-    assert until(lambda: "mesh-2" in world.sim.names)
+    page.get_by_role("button", name="Close the holes").first.click()  # of the message at the top of the panel
+    assert until(lambda: "was repaired" in upload.verdict)
+    page.get_by_role("status").wait_for(state="detached", timeout=60_000)
+    add()
+    assert until(lambda: "mesh-2" in world.scene.names)
     page.get_by_role("button", name="Remove it").click()
     assert until(lambda: "mesh-2" not in world.sim.names)
     start = world.sim.time
@@ -169,7 +190,7 @@ def test_an_upload_is_turned_simplified_and_taken_in_parts_in_a_browser(
     open_playground: OpenPlayground, open_tab: OpenTab, tmp_path: Path
 ) -> None:
     """A figure that stands along y: a body of 2 m and a head above it; and once joined, where they overlap."""
-    playground = open_playground("hanging-ball", Hands=AddTab)
+    playground = open_playground("hanging-ball", Add=AddTab)
     until(lambda: playground.shown[0] == playground.world.version)
     panel: Any = playground.tabs[0]
     world = playground.world
@@ -187,33 +208,37 @@ def test_an_upload_is_turned_simplified_and_taken_in_parts_in_a_browser(
         row(label).locator("input:not([type=hidden])").first.click()
         page.get_by_role("option", name=option, exact=True).click()
 
-    def upload(path: Path) -> str:
-        before = panel.verdict
+    def send(path: Path, word: str) -> None:
         with page.expect_file_chooser() as chooser:
-            page.get_by_text("Upload .obj").click()
+            page.get_by_text("Upload .obj").click(timeout=60_000)
         chooser.value.set_files(path)
-        until(lambda: panel.verdict != before, 20.0)
-        return str(panel.verdict)
+        until(lambda: word in panel.upload.verdict)
 
+    def add() -> None:
+        page.get_by_role("button", name="Add it", exact=True).click()
+
+    send(tmp_path / "apart.obj", "2 separate parts")
     page.get_by_text("Up in the file").wait_for(timeout=60_000)
     choose("Up in the file", "y")
     choose("Of several parts", "all, a body each")
-    row("Vertices").locator("input:not([type=hidden])").first.fill("120")
-    assert until(lambda: panel._vertices.value == 120)
-    told = upload(tmp_path / "apart.obj")
-    assert "turned its y axis up" in told
-    assert "added as **mesh-2**, 120 vertices" in told
+    row("Vertices").locator("input:not([type=hidden])").last.fill("120")
+    assert until(lambda: panel.upload.vertices.value == 120)
+    choose("Its material", "as in the scene")
+    add()
+    until(lambda: "added as **mesh-2**, 120 vertices" in panel.upload.verdict)
+    assert "turned its y axis up" in panel.upload.verdict
     bodies: list[Any] = [world.scene[name] for name in ("mesh-1", "mesh-2")]
     low, high = (end([end(body.positions, axis=0) for body in bodies], axis=0) for end in (np.min, np.max))
     assert int(np.argmax(high - low)) == 2  # it stands
-    assert (high - low)[2] == pytest.approx(panel._size.value, rel=1e-5)
+    assert (high - low)[2] == pytest.approx(panel.upload.size.value, rel=1e-5)
     assert bodies[1].positions[:, 2].min() > bodies[0].positions[:, 2].max()  # the head is above the body
     page.get_by_role("button", name="Remove it").click()
     assert until(lambda: "mesh-2" not in world.sim.names)
+    send(tmp_path / "overlapping.stl", "overlapping.stl")
     choose("Of several parts", "joined (overlapping)")
-    told = upload(tmp_path / "overlapping.stl")
-    assert "joined 2 shells into 1" in told
-    assert until(lambda: "mesh-2" in world.sim.names)
+    add()
+    assert until(lambda: "mesh-2" in world.scene.names)
+    assert until(lambda: "joined 2 shells into 1" in panel.upload.verdict)
     start = world.sim.time
     assert until(lambda: world.sim.time > start + 0.2)
     assert world.sim.finite

@@ -21,7 +21,7 @@ SECONDS = 60_000.0  # ms: software draws the page, and the machine may be busy
 def test_warnings_are_on_the_page_until_they_are_mended(
     open_tab: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(all_tabs, "TABS", (("Scene", SceneTab),))
+    monkeypatch.setattr(all_tabs, "TABS", (("Choose", SceneTab),))
     scene = turgor.Scene()
     scene.add_ground()
     for name, x, gas in (("full", 0.0, Gas.at(gauge=5000.0)), ("*emp_ty*", 1.5, None)):

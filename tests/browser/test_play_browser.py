@@ -14,7 +14,7 @@ from common.chromium import CHROMIUM, Visitor, ask, colourful, listen
 from common.visitor import soak
 from turgor import Gas, Scene, Springs, gallery, shapes
 from turgor.viewer.page.playground import Playground
-from turgor.viewer.world.world import BAND
+from turgor.viewer.world.grabs import BAND
 
 if CHROMIUM is None:
     pytest.skip("no Chromium on this machine (tools/browser installs one)", allow_module_level=True)
@@ -143,7 +143,7 @@ def test_the_page_loads_without_an_error_and_shows_the_scene(visitor: Visitor) -
     description = gallery.load("drop-2d").description
     visitor.page.get_by_text(description).wait_for()
     assert visitor.box("Scene").input_value() == "drop-2d"
-    assert visitor.page.get_by_role("tab", name="Scene", exact=True).is_visible()
+    assert visitor.page.get_by_role("tab", name="Choose", exact=True).is_visible()
 
 
 def test_a_new_page_sees_the_whole_scene(browser: Browser, visitor: Visitor) -> None:
@@ -360,6 +360,19 @@ def test_a_fixed_body_says_that_it_follows_no_hand(visitor: Visitor, told: list[
 
 # --- the gallery
 
+
+def test_a_picture_of_the_gallery_opens_its_scene(visitor: Visitor) -> None:
+    playground = visitor.playground
+    enter(visitor, weightless(soft))
+    button = visitor.page.get_by_role("button", name="hanging-ball", exact=True)
+    shown, width = button.evaluate("e => [getComputedStyle(e).backgroundImage, e.getBoundingClientRect().width]")
+    assert shown.startswith('url("data:image/webp')
+    assert 60 < width < 140  # three in a row
+    button.click()
+    visitor.wait(lambda: playground.world.scene.name == "hanging-ball", "the scene to be opened")
+    visitor.page.get_by_text(playground.world.scene.description).first.wait_for()
+
+
 PICTURED = ("five-balls", "flag", "jelly-2d", "pile")  # looked at in the picture, which takes software a while
 
 
@@ -449,7 +462,7 @@ def test_a_scene_error_is_a_message_and_the_page_goes_on(visitor: Visitor, told:
     playground = visitor.playground
     enter(visitor, gallery.load("drop-2d"))
     playground.do(playground.world.change, "ball.mass", -1)
-    message = visitor.alert("ball: mass must be > 0, got -1")
+    message = visitor.alert("ball: mass must be above 0, got -1")
     message.wait_for()
     assert "That does not work" in message.inner_text()
     assert [title for title, _ in told] == ["That does not work"]

@@ -315,3 +315,22 @@ def test_a_parameter_of_another_skin_is_refused(skin, name, value, says):
     sim = simulated(shape, None if skin == "springs" else LAWS["stvk"])
     with pytest.raises(turgor.SceneError, match=says):
         setattr(sim["body"], name, value)
+
+
+@pytest.mark.req("X9")
+def test_a_saved_skin_goes_on_bit_for_bit(tmp_path):
+    """Also the quickest vibration, from which its substeps follow."""
+    scene = turgor.Scene()
+    scene.add_ground()
+    scene.add_soft_body(
+        turgor.shapes.icosphere(radius=0.2, subdivisions=2), name="b", at=(0, 0, 0.25), material="beach_ball"
+    )
+    sim = turgor.Simulation(scene, solver="symplectic")
+    for _ in range(7):
+        sim.step()
+    sim.save(tmp_path / "a.npz")
+    other = turgor.Simulation.load(tmp_path / "a.npz")
+    for _ in range(9):
+        sim.step()
+        other.step()
+        assert (other.state_hash(), other.substeps) == (sim.state_hash(), sim.substeps)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import trimesh
 
 import turgor
+from common.chromium import ask
 from support.waiting import until
 from turgor import gallery, shapes
 from turgor.errors import SceneError
 from turgor.scene.data import SoftBody
 from turgor.viewer.page.playground import Playground
 from turgor.viewer.page.tabs.add import AddTab
+from turgor.viewer.page.tabs.upload import VERTICES
 from turgor.viewer.world.added_bodies import FLAT, SOLID, add_shape, common_size, made
 from turgor.viewer.world.world import World
 
@@ -78,6 +82,21 @@ def test_newcomers_are_of_the_material_of_the_scene(what: str, material: Any) ->
     assert turgor.Scene.from_toml(world.scene.to_toml()) == world.scene
 
 
+@pytest.mark.req("X11", "X15")
+@pytest.mark.parametrize("name", ["drop", "jelly-2d"])
+def test_newcomers_are_of_the_material_that_is_chosen(name: str) -> None:
+    world = World(gallery.load(name))
+    what = "circle" if world.scene.dim == 2 else "ball"
+    added = add_shape(world, made(what, common_size(world)), what, rigid=False, material="rubber", self_contact=False)
+    body = world.scene[added]
+    assert isinstance(body, SoftBody)
+    assert (body.material, body.self_contact) == ("rubber", False)
+    for _ in range(10):
+        world.sim.step()
+    assert 0.9 < world.sim[added].volume / world.sim[added].rest_volume < 1.5
+    assert turgor.Scene.from_toml(world.scene.to_toml()) == world.scene
+
+
 def test_bodies_pile_up_until_the_box_is_full() -> None:
     world = World(gallery.load("five-balls"))
     shape = made("ball", 0.9)
@@ -105,7 +124,7 @@ def test_a_letter_is_one_letter() -> None:
 
 @pytest.fixture
 def playground(open_playground: Callable[..., Playground]) -> Playground:
-    opened = open_playground("hanging-ball", Hands=AddTab)
+    opened = open_playground("hanging-ball", Add=AddTab)
     until(lambda: opened.shown[0] == opened.world.version)
     return opened
 
@@ -130,3 +149,101 @@ def test_shift_click_pins_and_frees_a_point(playground: Playground) -> None:
     playground.do(panel._unpin_all)  # type: ignore[attr-defined]
     assert until(lambda: panel._state.content == "")  # type: ignore[attr-defined]
     assert until(lambda: world.sim["ball"].positions[:, 2].max() < 1.5)  # it has fallen
+
+
+# uploads: verdict, choices, body --------------------------------------------------------------------------------------
+
+
+class Sent:
+    """What viser hands over when a page has sent a file."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        self.target = SimpleNamespace(value=SimpleNamespace(name=name, content=content))
+
+
+def ball_file(subdivisions: int, holes: int = 0) -> bytes:
+    shell = trimesh.creation.icosphere(subdivisions=subdivisions, radius=30.0)
+    shell.update_faces(np.arange(len(shell.faces)) >= holes)
+    return str(shell.export(file_type="obj")).encode()
+
+
+@pytest.mark.req("X15")
+def test_an_upload_is_judged_first_and_added_as_chosen(playground: Playground) -> None:
+    folder, world = playground.tabs[0].upload, playground.world  # type: ignore[attr-defined]
+    assert not folder.size.visible
+    names = list(world.sim.names)
+    folder.take(Sent("fine.obj", ball_file(4)))  # 2562 vertices
+    assert until(lambda: folder.size.visible)
+    assert "**fine.obj** is fine." in folder.verdict
+    assert world.sim.names == names  # nothing is added yet
+    assert folder.size.value == pytest.approx(common_size(world), rel=0.01)
+    assert (folder.material.value, folder.vertices.value, folder.vertices.max) == ("beach ball", VERTICES, 2562)
+    folder.vertices.value, folder.material.value = 300, "rubber"
+    folder._wanted(None)
+    assert until(lambda: "mesh-1" in world.scene.names)
+    body = world.scene["mesh-1"]
+    assert isinstance(body, SoftBody)
+    assert body.material == "rubber"
+    assert len(body.shape.vertices) == 300
+    assert np.ptp(body.positions, axis=0).max() == pytest.approx(folder.size.value, rel=1e-3)
+    assert until(lambda: "added as **mesh-1**, 300 vertices" in folder.verdict)
+    folder.material.value = "rigid"
+    folder._wanted(None)  # again, of other stuff
+    assert until(lambda: "mesh-2" in world.scene.names)
+    assert "mesh-2" in [body.name for body in world.scene.rigid_bodies]
+    playground.do(folder.forget)
+    assert until(lambda: not folder.size.visible)
+
+
+@pytest.mark.req("X15")
+def test_an_open_mesh_offers_to_close_its_holes(playground: Playground) -> None:
+    folder, world = playground.tabs[0].upload, playground.world  # type: ignore[attr-defined]
+    folder.take(Sent("open.obj", ball_file(2, holes=1)))
+    assert until(lambda: playground.notices.title == "The mesh is open")
+    assert playground.notices.text == "open.obj has 1 hole, and its gas would leak out."
+    assert "cannot hold gas" in folder.verdict
+    assert not folder.size.visible
+    playground.do(playground.notices.choose, "Close the holes")
+    assert until(lambda: folder.size.visible)
+    assert "was repaired" in folder.verdict
+    assert playground.notices.title == ""
+    folder._wanted(None)
+    assert until(lambda: "mesh-1" in world.scene.names)
+
+
+def test_what_is_no_mesh_is_refused_and_choices_that_do_not_work_can_be_changed(playground: Playground) -> None:
+    folder, world = playground.tabs[0].upload, playground.world  # type: ignore[attr-defined]
+    names = list(world.sim.names)
+    folder.take(Sent("words.obj", b"this is not a mesh"))
+    assert until(lambda: "Not added" in folder.verdict)
+    assert not folder.size.visible
+    folder.take(Sent("fine.obj", ball_file(2)))
+    assert until(lambda: folder.size.visible)
+    folder.size.value = -1.0  # as no slider gives it
+    folder._wanted(None)
+    assert until(lambda: "Not added" in folder.verdict)
+    assert folder.size.visible
+    assert world.sim.names == names
+
+
+@pytest.mark.req("X15")
+def test_a_mesh_that_does_not_fit_is_made_smaller_by_a_button(open_playground: Callable[..., Playground]) -> None:
+    playground = open_playground("rotating-box", Add=AddTab)
+    until(lambda: playground.shown[0] == playground.world.version)
+    folder, world = playground.tabs[0].upload, playground.world  # type: ignore[attr-defined]
+    folder.take(Sent("fine.obj", ball_file(2)))
+    assert until(lambda: folder.size.visible)
+    folder.size.value, folder.vertices.value = folder.size.max, 100
+    folder._wanted(None)
+    assert until(lambda: [label for label, _ in playground.notices.remedies] == ["Make it half as large"])
+    before = folder.size.value
+    while "mesh-1" not in world.scene.names:
+        assert until(lambda: playground.notices.title or "mesh-1" in world.scene.names)
+        if playground.notices.title:
+            ask(playground, playground.notices.choose, "Make it half as large")
+    assert folder.size.value <= before / 2.0
+    finer = ["Make it of more vertices", "Make it as the scene's bodies are"]
+    assert [label for label, _ in folder._remedies("it has no equilibrium")] == finer
+    folder._as_scene()
+    assert until(lambda: "mesh-2" in world.scene.names or playground.notices.title)
+    assert folder.material.value == "as in the scene"

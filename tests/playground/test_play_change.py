@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import turgor
+from common.chromium import listen
 from support.waiting import until
 from turgor import gallery, shapes
 from turgor.errors import SceneError, UnstableError
 from turgor.viewer.page.playground import Playground
 from turgor.viewer.page.tabs.change import ChangeTab
-from turgor.viewer.world.parameters import CHOICES, ENTRIES, PARAMETERS, Choice, set_for, span_for, subjects
+from turgor.viewer.world.parameters import CHOICES, ENTRIES, PARAMETERS, Choice, set_for, span_for, subjects, values
 from turgor.viewer.world.world import World
 
 pytestmark = pytest.mark.req("D8", "X8")
@@ -249,7 +250,7 @@ def other(entry: Choice, now: str) -> str:
     return next(option for option in reversed(entry.options) if option != now)
 
 
-@pytest.mark.parametrize("entry", CHOICES, ids=lambda entry: entry.key)
+@pytest.mark.parametrize("entry", [entry for entry in CHOICES if entry.key != "material"], ids=lambda entry: entry.key)
 def test_choices_go_on_from_the_state_of_now(entry: Choice) -> None:
     world = run(World(gallery.load("five-balls")), 0.3)
     before = world.sim.frame()
@@ -266,6 +267,39 @@ def test_choices_go_on_from_the_state_of_now(entry: Choice) -> None:
     if not entry.of_scene:
         return
     assert str(getattr(world.sim.settings, entry.key)) == value.rsplit(": ", 1)[-1]
+
+
+@pytest.mark.req("X11")
+def test_another_material_goes_on_from_the_state_of_now_and_its_gas_is_let_in_slowly() -> None:
+    """What follows from a preset follows from the next one, in the ranges of its numbers."""
+    scene = turgor.Scene()
+    scene.add_ground()
+    scene.add_soft_body(shapes.icosphere(0.2, 2), name="ball", material="beach_ball", at=(0, 0, 0.2))
+    world = live(World(scene), 0.5)
+    before, amount = world.sim["ball"].positions.copy(), float(world.sim["ball"].nRT)
+    assert read(world, "material") == "beach ball"
+    write(world, "material", "basketball")
+    np.testing.assert_allclose(world.sim["ball"].positions, before, atol=1e-6)
+    assert float(world.sim["ball"].nRT) == pytest.approx(amount)  # at once it would jump
+    assert world.scene["ball"].mass == pytest.approx(turgor.SoftBody(scene["ball"].shape, material="basketball").mass)  # type: ignore[union-attr, arg-type]
+    live(world, 2.0)
+    assert float(world.sim["ball"].nRT) > 1.2 * amount
+    assert world.sim["ball"].positions[:, 2].min() < 0.1
+    for key in ("young", "thickness", "viscosity", "mass", "gauge"):
+        span = span_for(world, TABLE[key], ["ball"], {})
+        assert span is not None
+        assert span.clip(read(world, key)) == pytest.approx(read(world, key)), key
+    assert turgor.Scene.from_toml(world.scene.to_toml()) == world.scene
+    write(world, "young", 2.0 * read(world, "young"))
+    assert read(world, "material") == "own numbers"
+    before_scene = world.scene
+    with pytest.raises(SceneError, match="paper, which holds no gas: choose another"):
+        write(world, "material", "paper")
+    assert world.scene is before_scene
+    entry = TABLE["material"]
+    assert isinstance(entry, Choice)
+    assert "paper" not in entry.options_for(world, ["ball"])
+    assert not subjects(balloon(), entry, None)  # springs are no material
 
 
 def test_too_few_substeps_are_refused_and_nothing_changes() -> None:
@@ -331,12 +365,62 @@ def test_a_solver_that_cannot_do_it_says_so_and_pauses() -> None:
     assert run(world, 0.1).sim.finite
 
 
-def test_all_bodies_get_the_value_only_as_far_as_it_suits_each() -> None:
+def test_all_bodies_get_a_value_or_none_does_and_a_sentence_says_why() -> None:
     """The gas of the torus would blow the small cubes to pieces."""
     world = World(gallery.load("torus-and-cubes"))
-    write(world, "moles", 1.0)
-    assert read(world, "moles", "torus") == pytest.approx(1.0)
-    assert read(world, "gauge", "soft-1") == pytest.approx(160.0, rel=0.1)
+    before = world.scene
+    with pytest.raises(SceneError, match=r"Amount of gas of soft-1: 1 mol is too much; .* mol is possible\. Choose"):
+        write(world, "moles", 1.0)
+    assert world.scene is before
+    with pytest.raises(SceneError, match="Amount of gas: this is not a number"):
+        write(world, "moles", float("nan"))
+    assert world.scene is before
+
+
+def test_a_value_that_the_last_body_refuses_is_taken_back_from_the_others() -> None:
+    world = World(gallery.load("drop"))
+    for name in ("limp", "ball", "firm"):
+        set_for(world, TABLE["pressure_at"], [name], "equilibrium")
+    world.change("firm.springs.stiffness", 1.0)  # its skin holds next to nothing
+    before = world.scene
+    with pytest.raises(SceneError, match="hold at most"):
+        write(world, "gauge", 60.0)
+    assert world.scene == before
+
+
+@pytest.mark.parametrize("name", ["drop", "five-balls", "jelly-2d", "torus-and-cubes", "ball-on-cloth", "stack"])
+def test_no_slider_of_all_bodies_snaps_back(name: str) -> None:
+    """Each value in its range is one that every body takes, so that the control shows what was chosen."""
+    world = World(gallery.load(name))
+    for parameter in PARAMETERS:
+        bodies = subjects(world, parameter, None)
+        if parameter.of_scene or not bodies:
+            continue
+        span = span_for(world, parameter, bodies, {})
+        assert span is not None
+        for value in (span.high, (span.low + span.high) / 2.0, span.low):
+            set_for(world, parameter, bodies, value)
+            assert values(world, parameter, bodies) == [pytest.approx(value, rel=1e-6)], (parameter.key, value)
+        world.restore()
+
+
+def test_a_range_follows_its_value_as_far_as_it_makes_sense() -> None:
+    world = balloon()
+    highs = []
+    for _ in range(8):
+        span = span_for(world, TABLE["gauge"], ["ball"], {})
+        assert span is not None
+        highs.append(span.high)
+        write(world, "gauge", span.high)
+    assert highs[:4] == [400.0, 800.0, 1600.0, 3200.0]
+    assert highs[-1] == highs[-2] == 4000.0  # ten times the first range
+    write(world, "gauge", 100.0)
+    assert span_for(world, TABLE["gauge"], ["ball"], {}).high == 400.0  # type: ignore[union-attr]
+    write(world, "stiffness", 31.0)
+    assert span_for(world, TABLE["stiffness"], ["ball"], {}).low < 20.0  # type: ignore[union-attr]
+    for _ in range(3):
+        write(world, "restitution", 1.0)
+        assert span_for(world, TABLE["restitution"], ["ball"], {}).high == 1.0  # type: ignore[union-attr]
 
 
 def test_a_refused_value_leaves_everything_as_it_was() -> None:
@@ -387,12 +471,55 @@ def test_only_the_latest_value_of_a_drag_is_applied(playground: Playground, monk
     assert changes == [("gravity", (0.0, 0.0, -20.0)), "end"]
 
 
-def test_values_beyond_the_range_are_cut_and_linked_controls_follow(playground: Playground) -> None:
+def test_values_beyond_the_range_get_a_sentence_and_linked_controls_follow(playground: Playground) -> None:
     panel: Any = playground.tabs[0]
+    told = listen(playground)
+    panel._note("gauge", 900.0)  # typed: beyond the slider, and possible
+    assert until(lambda: playground.world.scene["red"].gas.gauge == 900.0)  # type: ignore[union-attr]
+    assert until(lambda: panel.control("gauge").value == 900.0 and panel.control("gauge").max >= 900.0)
+    middle = np.mean([values_of(playground, "moles")[end] for end in (0, -1)])
+    assert until(lambda: panel.control("moles").value == pytest.approx(middle, rel=0.01))
     panel._note("gauge", 1e9)
-    assert until(lambda: playground.world.scene["red"].gas.gauge == 480.0)  # type: ignore[union-attr]
-    assert until(lambda: panel.control("gauge").value == 480.0)
-    assert until(lambda: panel.control("moles").value == pytest.approx(0.1326, rel=0.01))
+    assert until(lambda: bool(told))
+    assert told[0][1].startswith("Gauge pressure of red: 1e9 Pa is too much; 1 to 4,800 Pa is possible. Choose")
+    assert until(lambda: panel.control("gauge").value == 900.0)
+    assert playground.world.scene["red"].gas.gauge == 900.0  # type: ignore[union-attr]
+
+
+def test_a_number_that_is_half_typed_is_not_refused(playground: Playground) -> None:
+    panel: Any = playground.tabs[0]
+    told = listen(playground)
+    for value in (2.0, 25.0, 250.0):  # a stiffness below 2.4 N/m is too little
+        panel._note("stiffness", value)
+        playground.do(lambda: None)
+    assert until(lambda: playground.world.sim["violet"].stiffness == 250.0)
+    assert until(lambda: "stiffness" not in panel._touched)
+    assert not told
+
+
+def values_of(playground: Playground, key: str) -> list[Any]:
+    return values(playground.world, TABLE[key], subjects(playground.world, TABLE[key], None))
+
+
+def test_mixed_values_show_as_mixed_and_one_slider_sets_them_all(open_playground: Callable[..., Playground]) -> None:
+    playground = open_playground("drop", Change=ChangeTab)
+    panel: Any = playground.tabs[0]
+    until(lambda: panel.control("gauge").visible)
+    low, high = values_of(playground, "gauge")[0], values_of(playground, "gauge")[-1]
+    assert until(lambda: "mixed" in panel.control("gauge").label)
+    assert panel.control("gauge").label == f"Gauge pressure (Pa), mixed:\u00a0{low:g} to {high:g}"
+    top = panel.control("gauge").max
+    assert top > 2.0 * high
+    panel._note("gauge", top)
+    assert until(lambda: values_of(playground, "gauge") == [pytest.approx(top)])
+    assert until(lambda: panel.control("gauge").label == "Gauge pressure (Pa)")
+    assert until(lambda: panel.control("gauge").value == top)
+    panel._note("law", "adiabatic")
+    assert until(lambda: values_of(playground, "law") == ["adiabatic"])
+    playground.do(lambda: playground.world.change_gas("firm", law="isothermal"))
+    assert until(lambda: panel.control("law").value == "(mixed)")
+    panel._note("law", "isothermal")
+    assert until(lambda: panel.control("law").value == "isothermal" and "(mixed)" not in panel.control("law").options)
 
 
 @pytest.mark.req("A9")

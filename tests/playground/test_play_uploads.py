@@ -330,7 +330,7 @@ def test_ugly_files_are_refused_with_their_name(name: str) -> None:
 def test_an_open_mesh_is_refused_unless_holes_are_to_be_closed() -> None:
     box = shapes.box()
     content = obj(shapes.Shape(box.vertices, box.faces[1:], "sheet", {}))
-    with pytest.raises(MeshError, match=r'^open\.obj: the surface is open: 1 hole .* with "Close holes"'):
+    with pytest.raises(MeshError, match=r'^open\.obj: the surface is open: 1 hole .* with "Close the holes"'):
         read_mesh("open.obj", content)
     (shape,), report = read_mesh("open.obj", content, close_holes=True)
     assert shape.volume == pytest.approx(1.0)

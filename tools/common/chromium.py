@@ -68,14 +68,14 @@ def ask(playground: Playground, function: Callable[..., Any], *arguments: Any) -
 def listen(playground: Playground) -> list[tuple[str, str]]:
     """All messages (title, text) of the playground from now on; those of other kinds than "info" are errors."""
     told: list[tuple[str, str]] = []
-    notify = playground.notify
+    say = playground.notices.say
 
-    def note(title: str, text: str, kind: str = "info") -> None:
+    def note(title: str, text: str, kind: str = "info", *more: Any, **options: Any) -> str:
         if kind != "info":
             told.append((title, text))
-        notify(title, text, kind)
+        return say(title, text, kind, *more, **options)
 
-    playground.notify = note  # type: ignore[method-assign]
+    playground.notices.say = note  # type: ignore[method-assign]
     return told
 
 
@@ -89,22 +89,32 @@ class Visitor:
     """One page on a playground, used as a person does. `client` is the same page as viser's server sees it."""
 
     def __init__(
-        self, browser: Browser, playground: Playground, size: tuple[int, int] = (860, 560), sharpness: float = 0.35
+        self,
+        browser: Browser,
+        playground: Playground,
+        size: tuple[int, int] = (860, 560),
+        sharpness: float = 0.35,
+        *,
+        dark: bool = False,
+        phone: bool = False,
     ) -> None:
-        """`sharpness`: pixels drawn per pixel of the page; few, as software draws them."""
+        """`sharpness`: pixels drawn per pixel of the page; few, as software draws them. A phone begins without tabs."""
         self.playground = playground
         self.errors: list[str] = []  # of the page: uncaught exceptions, and what it wrote to the console as an error
         before = set(playground.server.get_clients())
         self.context = browser.new_context(
-            viewport={"width": size[0], "height": size[1]}, device_scale_factor=sharpness, accept_downloads=True
-        )
+            viewport={"width": size[0], "height": size[1]}, device_scale_factor=sharpness, accept_downloads=True,
+            color_scheme="dark" if dark else "light", is_mobile=phone, has_touch=phone,
+        )  # fmt: skip
         self.page: Page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
         self.page.on("console", self._note)
         self.page.goto(playground.url)
         self.wait(lambda: set(playground.server.get_clients()) - before, "the page to connect")
         self.id = max(set(playground.server.get_clients()) - before)
-        self.page.get_by_text("real-time factor").wait_for(timeout=1000 * PATIENCE)
+        self.page.get_by_role("toolbar").wait_for(timeout=1000 * PATIENCE)  # there is a picture
+        if not phone:
+            self.page.get_by_text("real-time factor").wait_for(timeout=1000 * PATIENCE)
         self.wait(lambda: np.isfinite(self.camera.position).all(), "the camera's first message")
         self.dismiss_alerts()  # that it is drawn by software: it lies over the view
 

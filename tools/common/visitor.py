@@ -281,7 +281,7 @@ class _Soaker:
         version = world.version
         for _ in range(ATTEMPTS):
             with contextlib.suppress(Error, AssertionError):  # a list that was moved or covered just then
-                self.poke(page.get_by_role("tab", name="Scene", exact=True))
+                self.poke(page.get_by_role("tab", name="Choose", exact=True))
                 self.poke(self.visitor.box("Scene"))
                 self.poke(page.get_by_role("option", name=name, exact=True))
                 self.visitor.wait(lambda: world.scene.name == name and world.version > version, seconds=10)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
+from importlib.util import find_spec
 from typing import Any
 
 from turgor import gallery
@@ -15,8 +19,9 @@ from turgor.scene import Scene
 
 __all__ = ["playground"]
 
-SECONDS = 6.0
-WARM_UP = 4.0
+SECONDS, WARM_UP = 4.0, 3.0
+LARGE = "ball of 10,242 vertices"
+IN_A_BROWSER = ("drop", "five-balls", "pile", "flag", "jelly-2d", LARGE)  # software draws slowly: some of them
 # A client without a screen: it greets like a page, and reads all that it is sent. In a process of its own.
 READER = """
 import sys, msgspec, viser
@@ -44,21 +49,71 @@ with sync_playwright() as p:
     print("reading", flush=True)
     page.wait_for_timeout(1e9)
 """
+# From the address of a playground to a picture with bodies in it: their colours are what is not grey.
+FIRST_PICTURE = """
+import io, sys
+from PIL import Image
+from playwright.sync_api import sync_playwright
+with sync_playwright() as p:
+    flags = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    page = p.chromium.launch(executable_path=sys.argv[2], args=flags).new_page(viewport={"width": 900, "height": 600})
+    print("open", flush=True)
+    sys.stdin.readline()
+    page.goto(sys.argv[1])
+    print("loaded", flush=True)
+    while True:
+        picture = Image.open(io.BytesIO(page.screenshot(clip={"x": 0, "y": 100, "width": 500, "height": 400})))
+        _, saturation, _ = picture.convert("HSV").split()
+        if sum(saturation.histogram()[80:]) > 1500:
+            break
+    print("seen", flush=True)
+"""
 
 
 def playground() -> dict[str, Any]:
-    """Frames simulated and updates streamed per second with one client: one that only reads, and a real browser."""
-    scenes = {"five-balls": gallery.load("five-balls"), "ball of 10,242 vertices": ball_scene(5)}
-    clients: dict[str, list[str]] = {"reader": [READER]}
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    with suppress(ImportError):
-        import playwright  # noqa: F401
+    """Frames simulated and updates streamed per second with one client, for the gallery; how soon a picture is there.
 
-        if chromium:
-            clients["browser, rendering in software"] = [BROWSER, chromium]
-    return {
-        name: {client: _measured(scene, code) for client, code in clients.items()} for name, scene in scenes.items()
-    }
+    Clients: one that only reads, and for some scenes a real browser, which draws by software. The first picture: s
+    from `turgor play drop` to the page and to a picture with bodies, without and with compiled kernels.
+    """
+    scenes = {name: gallery.load(name) for name in gallery.names()} | {LARGE: ball_scene(5)}
+    results: dict[str, Any] = {name: {"reader": _measured(scene, [READER])} for name, scene in scenes.items()}
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium and find_spec("playwright"):
+        for name in IN_A_BROWSER:
+            results[name]["browser, rendering in software"] = _measured(scenes[name], [BROWSER, chromium])
+        with tempfile.TemporaryDirectory() as folder:
+            environment = os.environ | {"WARP_CACHE_PATH": folder}
+            results["first picture"] = {kind: _first_picture(chromium, environment) for kind in ("cold", "warm")}
+    return results
+
+
+def _first_picture(chromium: str, environment: dict[str, str]) -> dict[str, float]:
+    with ExitStack() as stack:
+        pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        visit = [sys.executable, "-c", FIRST_PICTURE, f"http://127.0.0.1:{port}", chromium]
+        browser = stack.enter_context(subprocess.Popen(visit, **pipes))
+        stack.callback(browser.kill)
+        assert browser.stdin is not None
+        assert browser.stdout is not None
+        browser.stdout.readline()
+        command = [sys.executable, "-m", "turgor", "play", "drop", "--no-browser", "--port", str(port)]
+        start = time.perf_counter()
+        server = stack.enter_context(subprocess.Popen(command, env=environment, **pipes))
+        stack.callback(server.kill)
+        assert server.stdout is not None
+        if not server.stdout.readline():
+            raise RuntimeError("the playground did not start")
+        times = {"server_s": time.perf_counter() - start}
+        print("go", file=browser.stdin, flush=True)
+        for key in ("page_s", "bodies_s"):
+            if not browser.stdout.readline():
+                raise RuntimeError("the benchmark's browser ended")
+            times[key] = time.perf_counter() - start
+        return times
 
 
 def _measured(scene: Scene, client: list[str]) -> dict[str, float]:

@@ -7,7 +7,9 @@ import os
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from turgor.scene import Scene
 
 __all__ = ["play"]
+
+T = TypeVar("T")
 
 DEFAULT_SCENE = "five-balls"
 END_SECONDS = 1.5  # s that ending may take; a thread that is still busy then (a video being written) is left behind
@@ -63,16 +67,36 @@ def play(
     from turgor.viewer.server.viser_server import silence_viser
 
     silence_viser()
-    with Playground(chosen, host=host, port=port, device=device, path=path) as playground:
+
+    def announce(url: str) -> None:
+        print(f"turgor play: {url}  (Ctrl-C ends)", flush=True)
+        if not no_browser:
+            open_browser(url)
+
+    def build() -> Playground:
+        return Playground(chosen, host=host, port=port, device=device, path=path, on_address=announce)
+
+    try:
+        playground = beside(build)
+    except KeyboardInterrupt:
+        os._exit(0)  # the compiler of the kernels, which is at work now, would not be interrupted
+    with playground:
         try:
-            print(f"turgor play: {playground.url}  (Ctrl-C ends)", flush=True)
-            if not no_browser:
-                open_browser(playground.url)
             playground.wait()
         except KeyboardInterrupt:  # how it is meant to end: no failure
             leave_soon()
     sys.stdout.flush()
     os._exit(0)  # all is closed; the shutdown of Python and Warp would only take another second
+
+
+def beside(function: Callable[[], T]) -> T:
+    """What a function returns or raises, called in another thread: Ctrl-C reaches this one at any time."""
+    pool = ThreadPoolExecutor(1, "turgor start")
+    future = pool.submit(function)
+    while not future.done():
+        wait([future], 0.1)
+    pool.shutdown()
+    return future.result()
 
 
 def open_browser(url: str) -> None:

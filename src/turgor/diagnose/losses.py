@@ -25,7 +25,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     real, vec = n.real, n.vec
     air_force = air.kernels(n).air_force
     law = membrane.kernels(n)
-    skin_of, pulls = law.skin_of, law.pulls
+    Skins, skin_of, pulls = law.Skins, law.skin_of, law.pulls
     floor = wp.constant(real(VOLUME_FLOOR))
 
     @n.kernel(__name__)
@@ -56,12 +56,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         faces: wp.array(dtype=n.face),
         face_rest: wp.array(dtype=n.quad),
         body: wp.array(dtype=int),
-        skin_law: wp.array(dtype=int),
-        wrinkling: wp.array(dtype=int),
-        young: wp.array(dtype=real),
-        poisson: wp.array(dtype=real),
-        thickness: wp.array(dtype=real),
-        mooney: wp.array(dtype=real),
+        skins: Skins,
         viscosity: wp.array(dtype=real),
         lost_force: wp.array(dtype=vec),
     ):
@@ -70,14 +65,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         face = faces[t]
         i = at(face[0])
         b = at(body[i])
-        if skin_law[b] == 0 or viscosity[b] <= real(0.0):
+        if skins.skin_law[b] == 0 or viscosity[b] <= real(0.0):
             return
-        skin = skin_of(b, skin_law, wrinkling, young, poisson, mooney, viscosity)
+        skin = skin_of(b, skins, viscosity)
         j = at(face[1])
         k = at(face[wp.static(n.dim - 1)])
         d1 = x[j] - x[i]
         d2 = x[k] - x[i]
-        weight = face_rest[t][3] * thickness[b]
+        weight = face_rest[t][3] * skins.thickness[b]
         f1, f2 = pulls(d1, d2, v[j] - v[i], v[k] - v[i], face_rest[t], skin, weight)
         g1, g2 = pulls(d1, d2, vec(), vec(), face_rest[t], skin, weight)
         lost_force[j] += f1 - g1

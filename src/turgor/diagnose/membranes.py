@@ -9,6 +9,7 @@ import numpy.typing as npt
 import warp as wp
 
 from turgor.forces import membrane
+from turgor.kernel.launch import Launcher
 from turgor.kernel.numbers import Numbers, at
 from turgor.scene.material import RUBBER, STVK
 
@@ -37,7 +38,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """measure_faces."""
     real, vec, dim = n.real, n.vec, n.dim
     law = membrane.kernels(n)
-    pair, quad, skin_of = n.pair, n.quad, law.skin_of
+    pair, quad, Skins, skin_of = n.pair, n.quad, law.Skins, law.skin_of
     square_stretches, stress_of, strip_of, energy_of = (
         law.square_stretches, law.stress_of, law.strip_of, law.energy_of,
     )  # fmt: skip
@@ -49,12 +50,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         faces: wp.array(dtype=n.face),
         face_rest: wp.array(dtype=quad),
         body: wp.array(dtype=int),
-        skin_law: wp.array(dtype=int),
-        wrinkling: wp.array(dtype=int),
-        young: wp.array(dtype=real),
-        poisson: wp.array(dtype=real),
-        thickness: wp.array(dtype=real),
-        mooney: wp.array(dtype=real),
+        skins: Skins,
         viscosity: wp.array(dtype=real),
         stretch: wp.array(dtype=pair),
         stress: wp.array(dtype=pair),
@@ -68,9 +64,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """
         t = at(wp.tid())
         b = at(body[at(faces[t][0])])
-        if skin_law[b] == 0:
+        if skins.skin_law[b] == 0:
             return
-        skin = skin_of(b, skin_law, wrinkling, young, poisson, mooney, viscosity)
+        skin = skin_of(b, skins, viscosity)
         square = square_stretches(x, faces[t], face_rest[t])
         l1 = wp.max(square[0], real(1.0e-12))
         l2 = square[1]
@@ -81,21 +77,21 @@ def kernels(n: Numbers) -> SimpleNamespace:
             stored = wp.where(found.state == membrane.SLACK, zero, energy_of(l1, one, skin))
         stretch[t] = pair(wp.sqrt(l1), wp.sqrt(l2))
         if found.state == membrane.WRINKLED:
-            natural = one - poisson[b] * (l1 - one)
+            natural = one - skins.poisson[b] * (l1 - one)
             if skin.law == RUBBER:
                 natural = one / wp.sqrt(l1)
             l2 = wp.max(natural, real(1.0e-6))
         l2 = wp.max(l2, real(1.0e-6))
         ratio = wp.sqrt(l1 / l2)
-        pull = thickness[b] * pair(found.s1 * ratio, found.s2 / ratio)
+        pull = skins.thickness[b] * pair(found.s1 * ratio, found.s2 / ratio)
         thin = one / wp.sqrt(l1 * l2)
         if skin.law == STVK:
-            nu = poisson[b]
+            nu = skins.poisson[b]
             thin = wp.sqrt(wp.max(one - nu / (one - nu) * (l1 + l2 - real(2.0)), real(1.0e-6)))
         tension[t] = pull
-        stress[t] = pull / (thickness[b] * thin)
+        stress[t] = pull / (skins.thickness[b] * thin)
         state[t] = found.state
-        energy[t] = wp.float64(face_rest[t][3] * thickness[b] * stored)
+        energy[t] = wp.float64(face_rest[t][3] * skins.thickness[b] * stored)
 
     return SimpleNamespace(measure_faces=measure_faces)
 
@@ -108,10 +104,10 @@ def measure(model: "Model", state: "State") -> Faces:
     found = wp.zeros(count, dtype=wp.int32, device=model.device)
     energy = wp.zeros(count, dtype=wp.float64, device=model.device)
     if count and model.has_membranes:
-        inputs = [
-            state.x, model.faces, model.face_rest, model.body, model.skin_law, model.wrinkling, model.young,
-            model.poisson, model.thickness, model.mooney, model.viscosity, *pairs, found, energy,
-        ]  # fmt: skip
-        wp.launch(kernels(n).measure_faces, dim=count, inputs=inputs, device=model.device)
+        launch = Launcher(model.device, state, model)
+        launch(
+            kernels(n).measure_faces, count, skins=launch.struct(membrane.kernels(n).Skins),
+            stretch=pairs[0], stress=pairs[1], tension=pairs[2], state=found, energy=energy,
+        )  # fmt: skip
     stretch, stress, tension = (np.asarray(array.numpy(), np.float64).reshape(worlds, -1, 2) for array in pairs)
     return Faces(stretch, stress, tension, found.numpy().reshape(worlds, -1), energy.numpy().reshape(worlds, -1))

@@ -35,7 +35,7 @@ FLATTEST = 1e-6  # least J: a triangle that is folded flat has a finite stress
 def kernels(n: Numbers) -> SimpleNamespace:
     """The laws, add_membranes (each face to its corners), and pull_faces and gather_pulls for a GPU."""
     real, vec, dim = n.real, n.vec, n.dim
-    pair, quad = n.pair, n.quad
+    pair, quad, corners = n.pair, n.quad, n.face
     triple = wp.vec3f if real == wp.float32 else wp.vec3d
     one, half, zero = wp.constant(real(1.0)), wp.constant(real(0.5)), wp.constant(real(0.0))
     flattest = wp.constant(real(FLATTEST))
@@ -51,6 +51,17 @@ def kernels(n: Numbers) -> SimpleNamespace:
         poisson: real
         mooney: real  # share of c2 in c1 + c2
         viscosity: real
+
+    @wp.struct
+    class Skins:
+        """The same of all bodies."""
+
+        skin_law: wp.array(dtype=int)
+        wrinkling: wp.array(dtype=int)
+        young: wp.array(dtype=real)
+        poisson: wp.array(dtype=real)
+        thickness: wp.array(dtype=real)
+        mooney: wp.array(dtype=real)
 
     @wp.struct
     class Strain:
@@ -200,22 +211,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return half * skin.young / (one - nu * nu) * (e1 * e1 + e2 * e2 + real(2.0) * nu * e1 * e2)
 
     @wp.func
-    def skin_of(
-        b: int,
-        skin_law: wp.array(dtype=int),
-        wrinkling: wp.array(dtype=int),
-        young: wp.array(dtype=real),
-        poisson: wp.array(dtype=real),
-        mooney: wp.array(dtype=real),
-        viscosity: wp.array(dtype=real),
-    ) -> Skin:
+    def skin_of(b: int, skins: Skins, viscosity: wp.array(dtype=real)) -> Skin:
         """The material of a body."""
         out = Skin()
-        out.law = skin_law[b]
-        out.wrinkling = wrinkling[b]
-        out.young = young[b]
-        out.poisson = poisson[b]
-        out.mooney = mooney[b]
+        out.law = skins.skin_law[b]
+        out.wrinkling = skins.wrinkling[b]
+        out.young = skins.young[b]
+        out.poisson = skins.poisson[b]
+        out.mooney = skins.mooney[b]
         out.viscosity = viscosity[b]
         return out
 
@@ -330,6 +333,29 @@ def kernels(n: Numbers) -> SimpleNamespace:
             n22 = r * r * s22
             return -weight * (n11 * d1 + n12 * d2), -weight * (n12 * d1 + n22 * d2)
 
+    @wp.func
+    def pulls_of(
+        t: int,
+        b: int,
+        x: wp.array(dtype=vec),
+        v: wp.array(dtype=vec),
+        face: corners,
+        face_rest: wp.array(dtype=quad),
+        skins: Skins,
+        viscosity: wp.array(dtype=real),
+    ):
+        """What face t of body b does to its second and third corner."""
+        rest = face_rest[t]
+        i = at(face[0])
+        j = at(face[1])
+        k = at(face[wp.static(dim - 1)])
+        here = x[i]
+        speed = v[i]
+        weight = rest[3] * skins.thickness[b]
+        skin = skin_of(b, skins, viscosity)
+        f1, f2 = pulls(x[j] - here, x[k] - here, v[j] - speed, v[k] - speed, rest, skin, weight)
+        return f1, f2
+
     @n.kernel(__name__)
     def add_membranes(
         x: wp.array(dtype=vec),
@@ -337,12 +363,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         faces: wp.array(dtype=n.face),
         face_rest: wp.array(dtype=quad),
         body: wp.array(dtype=int),
-        skin_law: wp.array(dtype=int),
-        wrinkling: wp.array(dtype=int),
-        young: wp.array(dtype=real),
-        poisson: wp.array(dtype=real),
-        thickness: wp.array(dtype=real),
-        mooney: wp.array(dtype=real),
+        skins: Skins,
         viscosity: wp.array(dtype=real),
         f_out: wp.array(dtype=vec),
     ):
@@ -350,18 +371,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         face = faces[t]
         i = at(face[0])
         b = at(body[i])
-        if skin_law[b] == 0:
+        if skins.skin_law[b] == 0:
             return
-        skin = skin_of(b, skin_law, wrinkling, young, poisson, mooney, viscosity)
-        j = at(face[1])
-        k = at(face[wp.static(dim - 1)])
-        rest = face_rest[t]
-        here = x[i]
-        speed = v[i]
-        f1, f2 = pulls(x[j] - here, x[k] - here, v[j] - speed, v[k] - speed, rest, skin, rest[3] * thickness[b])
-        f_out[j] += f1
+        f1, f2 = pulls_of(t, b, x, v, face, face_rest, skins, viscosity)
+        f_out[at(face[1])] += f1
         if wp.static(dim == 3):
-            f_out[k] += f2
+            f_out[at(face[wp.static(dim - 1)])] += f2
         f_out[i] -= f1 + f2
 
     @n.kernel(__name__)
@@ -371,29 +386,17 @@ def kernels(n: Numbers) -> SimpleNamespace:
         faces: wp.array(dtype=n.face),
         face_rest: wp.array(dtype=quad),
         body: wp.array(dtype=int),
-        skin_law: wp.array(dtype=int),
-        wrinkling: wp.array(dtype=int),
-        young: wp.array(dtype=real),
-        poisson: wp.array(dtype=real),
-        thickness: wp.array(dtype=real),
-        mooney: wp.array(dtype=real),
+        skins: Skins,
         viscosity: wp.array(dtype=real),
         face_pull: wp.array(dtype=vec),  # two of each face
     ):
         """As add_membranes, without atomics: what each face does to its second and third corner."""
         t = at(wp.tid())
         face = faces[t]
-        i = at(face[0])
-        b = at(body[i])
-        if skin_law[b] == 0:
+        b = at(body[at(face[0])])
+        if skins.skin_law[b] == 0:
             return
-        skin = skin_of(b, skin_law, wrinkling, young, poisson, mooney, viscosity)
-        j = at(face[1])
-        k = at(face[wp.static(dim - 1)])
-        rest = face_rest[t]
-        here = x[i]
-        speed = v[i]
-        f1, f2 = pulls(x[j] - here, x[k] - here, v[j] - speed, v[k] - speed, rest, skin, rest[3] * thickness[b])
+        f1, f2 = pulls_of(t, b, x, v, face, face_rest, skins, viscosity)
         face_pull[2 * t] = f1
         face_pull[2 * t + 1] = f2
 
@@ -427,7 +430,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         f_out[i] = f_out[i] + total
 
     return SimpleNamespace(
-        Skin=Skin, Strain=Strain, Stress=Stress, skin_of=skin_of, strain_of=strain_of,
+        Skin=Skin, Skins=Skins, Strain=Strain, Stress=Stress, skin_of=skin_of, strain_of=strain_of,
         stress_of=stress_of, strip_of=strip_of, ratio_of=ratio_of, energy_of=energy_of,
         square_stretches=square_stretches, pulls=pulls, at_corner=at_corner, add_membranes=add_membranes,
         pull_faces=pull_faces, gather_pulls=gather_pulls,

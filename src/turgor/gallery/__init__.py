@@ -12,9 +12,10 @@ from typing import Any
 from turgor.errors import SceneError, did_you_mean
 from turgor.scene import Scene, Settings
 
-__all__ = ["describe", "load", "names", "path", "source"]
+__all__ = ["describe", "load", "names", "path", "picture", "source"]
 
 FOLDER = Path(__file__).parent
+PICTURES = FOLDER / "pictures"  # one small WebP per scene, made by tools/thumbnails
 
 
 def names() -> list[str]:
@@ -38,6 +39,12 @@ def source(name: str) -> str:
 def load(name: str) -> Scene:
     """The scene, fresh: it may be changed without harm."""
     return Scene.load(path(name))
+
+
+def picture(name: str) -> bytes | None:
+    """A small picture of the scene, as WebP; None where there is none."""
+    file = PICTURES / f"{path(name).stem}.webp"
+    return file.read_bytes() if file.is_file() else None
 
 
 def describe() -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from turgor.errors import SceneError
 from turgor.model import topology
+from turgor.model.vertex_masses import vertex_areas, vertex_masses
 from turgor.scene.data import Body, SoftBody
 
 __all__ = ["Part", "build_part", "estimated_volume"]
@@ -65,30 +66,6 @@ def estimated_volume(points: FloatArray, method: str, exact: float) -> float:
     return exact
 
 
-def _masses(body: Body, points: FloatArray) -> FloatArray:
-    """(n,) kg: the same for each vertex, or by the share of the surface around it."""
-    count = len(points)
-    if not isinstance(body, SoftBody) or body.mass_distribution == "uniform":
-        return np.full(count, body.mass / count)
-    weights = _areas(body, points)
-    if weights.min() <= 0.0:
-        raise SceneError(f"body {body.name!r}: a vertex has no area around it; use mass_distribution = 'uniform'")
-    return np.asarray(body.mass * weights / weights.sum())
-
-
-def _areas(body: Body, points: FloatArray) -> FloatArray:
-    """(n,) size of the faces around each vertex: twice their area in 3D, their length in 2D."""
-    corners = points[body.shape.faces]
-    if body.dim == 2:
-        sizes = np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)
-    else:
-        sizes = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    areas = np.zeros(len(points))
-    for corner in range(body.dim):
-        np.add.at(areas, body.shape.faces[:, corner], sizes)
-    return areas
-
-
 def _air_share(body: Body, points: FloatArray, masses: FloatArray) -> FloatArray:
     """(n,) of the area around each vertex which it shows the air (forces/air.py).
 
@@ -98,7 +75,7 @@ def _air_share(body: Body, points: FloatArray, masses: FloatArray) -> FloatArray
     """
     if body.shape.closed:
         return np.full(len(points), 0.5)
-    areas = _areas(body, points)
+    areas = vertex_areas(body, points)
     shares = masses / masses.sum() * areas.sum()
     return np.asarray(np.divide(shares, areas, out=np.zeros_like(areas), where=areas > 0.0))
 
@@ -218,7 +195,7 @@ def build_part(body: Body) -> Part:
     faces = faces[face_order]
     table = topology.edge_table(faces, count) if body.dim == 3 else None
     springs = _springs(body, place, faces, table)
-    masses = _masses(body, placed)
+    masses = vertex_masses(body, placed)
     velocities = _velocities(body, placed, masses)
     points = placed[order]
     rest = shape.vertices[order]

@@ -139,6 +139,19 @@ class Skin:
             start += len(new)
         return points
 
+    def in_vertices(self, points: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
+        """A weighted sum of points of the skin as one of vertices: (vertices, weights)."""
+        share = np.zeros(self.count)
+        np.add.at(share, points, weights)
+        end = self.count
+        for step in reversed(self._steps):
+            start = end - len(step.ends)
+            for column, weight in step.columns:
+                np.add.at(share, column, weight[:, 0] * share[start : start + len(column)])
+            end = start
+        vertices = np.flatnonzero(share[:end])
+        return vertices, share[vertices]
+
     def edges_of_points(self) -> IntArray:
         """(count − vertices, 2) earlier points between which each new one lies."""
         return np.concatenate([np.zeros((0, 2), np.int64), *(step.ends for step in self._steps)])

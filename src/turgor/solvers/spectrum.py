@@ -4,7 +4,8 @@ The bound of `tangent.py` holds for any mesh and is two to three times too high 
 it takes all corners of a face to move against each other at once. From a start without order z ← M⁻¹ K z / bound comes
 near the quickest vibration. Rayleigh's quotient of it is a little too low, which MARGIN and the safety of the step
 cover (Kuczynski & Wozniakowski 1992: a share of about ln n / k after k iterations; where one vibration is far quicker
-than all others, it is found at once).
+than all others, it is found at once). Each frame goes on from the vibration of the one before, with some disorder, from
+which one that has become quicker grows.
 """
 
 import functools
@@ -18,19 +19,20 @@ from turgor.kernel.numbers import Numbers, at
 from turgor.solvers import tangent
 from turgor.solvers.implicit import membrane
 
-__all__ = ["ITERATIONS", "kernels"]
+__all__ = ["FIRST", "ITERATIONS", "kernels"]
 
-ITERATIONS = 12
-MARGIN = 1.2  # times Rayleigh's quotient
+ITERATIONS, FIRST = 4, 12  # per frame; in the first one as many more
+DISORDER = 0.1  # of the mean size of the vibration
+MARGIN = 1.05  # times Rayleigh's quotient
 
 
 @functools.cache
 @no_type_check
 def kernels(n: Numbers) -> SimpleNamespace:
-    """find_taut_tangents, begin; then (stretch_faces) iterate; sum_quotient, find_share; tighten with each bound."""
+    """find_taut_tangents, begin; (stretch_faces) iterate; sum_quotient, find_quickest; tighten with each bound."""
     real, vec, dim = n.real, n.vec, n.dim
     law = law_of.kernels(n)
-    quad, skin_of, ratio_of = n.quad, law.skin_of, law.ratio_of
+    quad, Skins, skin_of, ratio_of = n.quad, law.Skins, law.skin_of, law.ratio_of
     Tangent, tangent_of = tangent.kernels(n).Tangent, tangent.kernels(n).tangent_of
     answer_at = membrane.kernels(n).answer_at
     one, zero = wp.constant(real(1.0)), wp.constant(real(0.0))
@@ -49,12 +51,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         faces: wp.array(dtype=n.face),
         face_rest: wp.array(dtype=quad),
         body: wp.array(dtype=int),
-        skin_law: wp.array(dtype=int),
-        wrinkling: wp.array(dtype=int),
-        young: wp.array(dtype=real),
-        poisson: wp.array(dtype=real),
-        thickness: wp.array(dtype=real),
-        mooney: wp.array(dtype=real),
+        skins: Skins,
         viscosity: wp.array(dtype=real),
         face_tangent: wp.array(dtype=Tangent),
     ):
@@ -62,13 +59,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         f = at(wp.tid())
         face = faces[f]
         b = at(body[at(face[0])])
-        if skin_law[b] == 0:
+        if skins.skin_law[b] == 0:
             return
-        skin = skin_of(b, skin_law, wrinkling, young, poisson, mooney, viscosity)
+        skin = skin_of(b, skins, viscosity)
         here = x[at(face[0])]
         d1 = x[at(face[1])] - here
         d2 = x[at(face[wp.static(dim - 1)])] - here
-        weight = face_rest[f][3] * thickness[b]
+        weight = face_rest[f][3] * skins.thickness[b]
         found = tangent_of(d1, d2, face_rest[f], skin, weight, one, zero)
         if found.state != law_of.TAUT:
             nu = ratio_of(skin)
@@ -82,13 +79,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
         face_tangent[f] = found
 
     @n.kernel(__name__)
-    def begin(direction: wp.array(dtype=vec)):
-        """Numbers between -1 and 1 without order."""
-        i = wp.tid()
+    def begin(
+        body: wp.array(dtype=int),
+        mean_square: wp.array(dtype=wp.float64),
+        direction: wp.array(dtype=vec),
+    ):
+        """The vibration of the frame before with a mean size of 1, and numbers between -1 and 1 without order."""
+        i = at(wp.tid())
+        b = at(body[i])
         state = wp.rand_init(20030, i)
         out = vec()
         for k in range(wp.static(dim)):
             out[k] = real(wp.randf(state)) * real(2.0) - one
+        if mean_square[b] > wp.float64(0.0) and wp.isfinite(mean_square[b]):
+            out = real(DISORDER) * out + real(wp.float64(1.0) / wp.sqrt(mean_square[b])) * direction[i]
         direction[i] = out
 
     @wp.func
@@ -109,19 +113,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
         body: wp.array(dtype=int),
         inverse_mass: wp.array(dtype=real),
         skin_law: wp.array(dtype=int),
-        skin_bound: wp.array(dtype=real),
+        quickest: wp.array(dtype=real),
         face_corner_start: wp.array(dtype=int),
         face_corners: wp.array(dtype=int),
         face_tangent: wp.array(dtype=Tangent),
         face_answer: wp.array(dtype=vec),
         direction: wp.array(dtype=vec),
     ):
+        """z ← M⁻¹ K z, over what is known of the square of its frequency."""
         i = at(wp.tid())
         b = at(body[i])
         out = vec()
-        if skin_law[b] != 0 and skin_bound[b] > zero:
+        if skin_law[b] != 0 and quickest[b] > zero:
             product = product_at(i, face_corner_start, face_corners, face_tangent, face_answer)
-            out = (inverse_mass[i] / skin_bound[b]) * product
+            out = (inverse_mass[i] / quickest[b]) * product
         direction[i] = out
 
     @n.kernel(__name__)
@@ -135,12 +140,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         face_tangent: wp.array(dtype=Tangent),
         face_answer: wp.array(dtype=vec),
         direction: wp.array(dtype=vec),
-        chunk_quotient: wp.array(dtype=wp.vec2d),
+        chunk_quotient: wp.array(dtype=wp.vec3d),
     ):
-        """z·K z and z·M z of a chunk of points."""
+        """z·K z, z·M z and z·z of a chunk of points."""
         chunk, lane = wp.tid()
         work = wp.float64(0.0)
         motion = wp.float64(0.0)
+        square = wp.float64(0.0)
         if skin_law[chunk_body[chunk]] != 0:
             for q in range(chunk_start[chunk] + lane, chunk_start[chunk + 1], wp.block_dim()):
                 i = at(q)
@@ -149,40 +155,57 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     product = product_at(i, face_corner_start, face_corners, face_tangent, face_answer)
                     work += wp.float64(wp.dot(z, product))
                     motion += wp.float64(wp.dot(z, z) / inverse_mass[i])
+                    square += wp.float64(wp.dot(z, z))
         one_sum = wp.tile_sum(wp.tile(work))
         other = wp.tile_sum(wp.tile(motion))
+        third = wp.tile_sum(wp.tile(square))
         if lane == 0:
-            chunk_quotient[chunk] = wp.vec2d(one_sum[0], other[0])
+            chunk_quotient[chunk] = wp.vec3d(one_sum[0], other[0], third[0])
 
     @n.kernel(__name__)
-    def find_share(
-        chunk_first: wp.array(dtype=int),
-        chunk_quotient: wp.array(dtype=wp.vec2d),
-        skin_bound: wp.array(dtype=real),
-        skin_damping: wp.array(dtype=real),
-        bound_share: wp.array(dtype=real),
-    ):
-        """Of the bound; the bound is left as it was before."""
+    def guess(skin_bound: wp.array(dtype=real), skin_damping: wp.array(dtype=real), quickest: wp.array(dtype=real)):
+        """The bound, to begin with."""
         b = wp.tid()
-        total = wp.vec2d()
-        for c in range(chunk_first[b], chunk_first[b + 1]):
-            total += chunk_quotient[c]
-        share = one
-        if total[1] > wp.float64(0.0) and skin_bound[b] > zero:
-            share = wp.min(real(MARGIN) * real(total[0] / total[1]) / skin_bound[b], one)
-        bound_share[b] = share
+        quickest[b] = skin_bound[b]
         skin_bound[b] = zero
         skin_damping[b] = zero
 
     @n.kernel(__name__)
-    def tighten(
-        bound_share: wp.array(dtype=real), skin_bound: wp.array(dtype=real), skin_damping: wp.array(dtype=real)
-    ):  # fmt: skip
+    def find_quickest(
+        chunk_first: wp.array(dtype=int),
+        chunk_start: wp.array(dtype=int),
+        chunk_quotient: wp.array(dtype=wp.vec3d),
+        quickest: wp.array(dtype=real),  # 1/s²
+        mean_square: wp.array(dtype=wp.float64),
+        bound_share: wp.array(dtype=real),
+    ):
+        """Rayleigh's quotient."""
         b = wp.tid()
+        total = wp.vec3d()
+        for c in range(chunk_first[b], chunk_first[b + 1]):
+            total += chunk_quotient[c]
+        mean_square[b] = total[2] / wp.float64(chunk_start[chunk_first[b + 1]] - chunk_start[chunk_first[b]])
+        if total[0] > wp.float64(0.0) and total[1] > wp.float64(0.0):
+            quickest[b] = real(total[0] / total[1])
+        bound_share[b] = -one  # not known
+
+    @n.kernel(__name__)
+    def tighten(
+        quickest: wp.array(dtype=real),
+        bound_share: wp.array(dtype=real),
+        skin_bound: wp.array(dtype=real),
+        skin_damping: wp.array(dtype=real),
+    ):
+        """The bounds of the state at which the quickest vibration was found, and others until it is found again."""
+        b = wp.tid()
+        if bound_share[b] < zero:
+            bound_share[b] = one
+            if skin_bound[b] > zero:
+                bound_share[b] = wp.min(real(MARGIN) * quickest[b] / skin_bound[b], one)
         skin_bound[b] = bound_share[b] * skin_bound[b]
         skin_damping[b] = bound_share[b] * skin_damping[b]
 
     return SimpleNamespace(
-        find_taut_tangents=find_taut_tangents, begin=begin, iterate=iterate, sum_quotient=sum_quotient,
-        find_share=find_share, tighten=tighten,
+        find_taut_tangents=find_taut_tangents, guess=guess, begin=begin, iterate=iterate, sum_quotient=sum_quotient,
+        find_quickest=find_quickest, tighten=tighten,
     )  # fmt: skip

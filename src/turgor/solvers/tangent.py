@@ -28,7 +28,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """tangent_of a face, block_of two of its corners; bound_skins for the stability of explicit solvers."""
     real, vec, dim = n.real, n.vec, n.dim
     law = membrane.kernels(n)
-    pair, quad, Skin = n.pair, n.quad, law.Skin
+    pair, quad, Skin, Skins = n.pair, n.quad, law.Skin, law.Skins
     strain_of, stress_of, strip_of, ratio_of, skin_of = (
         law.strain_of, law.stress_of, law.strip_of, law.ratio_of, law.skin_of,
     )  # fmt: skip
@@ -161,12 +161,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         face_corners: wp.array(dtype=int),
         body: wp.array(dtype=int),
         inverse_mass: wp.array(dtype=real),
-        skin_law: wp.array(dtype=int),
-        wrinkling: wp.array(dtype=int),
-        young: wp.array(dtype=real),
-        poisson: wp.array(dtype=real),
-        thickness: wp.array(dtype=real),
-        mooney: wp.array(dtype=real),
+        skins: Skins,
         viscosity: wp.array(dtype=real),
         skin_bound_out: wp.array(dtype=real),  # 1/s²
         skin_damping_out: wp.array(dtype=real),  # 1/s
@@ -174,9 +169,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """x·Kx of a face is at most its number of corners times the sum of x·(diagonal block) x over them."""
         i = at(wp.tid())
         b = at(body[i])
-        if skin_law[b] == 0 or inverse_mass[i] <= zero:
+        if skins.skin_law[b] == 0 or inverse_mass[i] <= zero:
             return
-        skin = skin_of(b, skin_law, wrinkling, young, poisson, mooney, viscosity)
+        skin = skin_of(b, skins, viscosity)
         stiff = block()
         soft = block()
         unit = wp.identity(n=wp.static(dim), dtype=real)
@@ -188,7 +183,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             here = x[at(face[0])]
             d1 = x[at(face[1])] - here
             d2 = x[at(face[wp.static(dim - 1)])] - here
-            weight = face_rest[f][3] * thickness[b]
+            weight = face_rest[f][3] * skins.thickness[b]
             found = tangent_of(d1, d2, face_rest[f], skin, weight, one, zero)
             stiff += block_of(found, which, which)
             if found.state != membrane.TAUT:  # it may become taut within a step
@@ -197,7 +192,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 nu = ratio_of(skin)
                 stiff += weight * skin.young / (one - nu * nu) * (a * a + d * d) * unit
             if skin.viscosity > zero:
-                soft += block_of(tangent_of(d1, d2, face_rest[f], skin, weight, zero, one), which, which)
+                nu = ratio_of(skin)
+                viscous = weight * skin.viscosity * skin.young / (one - nu * nu)
+                found.s1 = zero
+                found.s2 = zero
+                found.h11 = viscous
+                found.h22 = wp.static(real(dim - 2)) * viscous
+                found.h12 = nu * found.h22
+                found.shear = half * (one - nu) * found.h22
+                soft += block_of(found, which, which)
         corners = wp.static(real(dim))
         wp.atomic_max(skin_bound_out, b, corners * inverse_mass[i] * largest(stiff))
         wp.atomic_max(skin_damping_out, b, corners * inverse_mass[i] * largest(soft))

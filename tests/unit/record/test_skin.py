@@ -166,6 +166,17 @@ def test_values_of_vertices_are_carried_along() -> None:
     np.testing.assert_allclose(skin.spread(np.full(sim.layout.vertices, 7.0)), 7.0)
 
 
+def test_a_point_of_the_skin_is_a_sum_of_vertices() -> None:
+    layout, rest = ball_layout()
+    frame = ball_frame(rest, 0, 3.0)
+    skin = Skin(layout, frame)
+    points = skin.points(frame)
+    chosen, shares = np.array([5, 300, 2000]), np.array([0.2, 0.5, 0.3])
+    vertices, weights = skin.in_vertices(chosen, shares)
+    assert weights.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(weights @ frame.positions[vertices], shares @ points[chosen], atol=1e-6)
+
+
 def test_infinite_positions_are_drawn_somewhere() -> None:
     layout, rest = ball_layout()
     frame = ball_frame(rest, 0, 1.0)

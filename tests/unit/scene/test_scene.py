@@ -219,6 +219,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
         lambda: SoftBody(BALL, springs=Springs(500), velocity_damping=VelocityDamping()),
         r"stiffness_max \(400\.0\) must be >= springs\.stiffness \(500\.0\)",
     ),
+    "damping of a material": (
+        lambda: SoftBody(BALL, material="rubber", velocity_damping=VelocityDamping()),
+        r"velocity_damping follows the stiffness of springs: use material\.damping, or drag, instead",
+    ),
     "damping a bool": (lambda: SoftBody(BALL, velocity_damping=True), "must be a turgor VelocityDamping"),
     "ground height": (lambda: Ground(height="low"), "height must be a number"),
     "zero normal": (lambda: Plane((0, 0, 0), (0, 0, 0)), "normal must not be zero"),

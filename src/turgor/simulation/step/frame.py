@@ -24,6 +24,7 @@ from turgor.contact.method import ContactMethod
 from turgor.diagnose import losses
 from turgor.diagnose.energy import half_step_losses
 from turgor.errors import UnstableError
+from turgor.forces import membrane
 from turgor.kernel.launch import Launcher
 from turgor.kernel.status import OVERFLOW
 from turgor.model.model import BLOCK, Model
@@ -87,6 +88,7 @@ class Step:
             glued=[model.glue],
             patch=[model.rigids.patches],
         )  # fmt: skip
+        self.launch = self.launch.extended({"skins": self.launch.struct(membrane.kernels(model.numbers).Skins)})
         n, options = model.numbers, {"clears": not gathers, "ledger": ledger}
         self.k_walls, self.k_stability, self.k_plan = walls.kernels(n), stability.kernels(n), plan.kernels(n)
         self.k_tangent = tangent.kernels(n)
@@ -148,8 +150,13 @@ class Step:
     def _new_rollback(self) -> Rollback:
         parts = self.split.parts.values() if self.split is not None else ()
         rigid = [self.state.rigid] if self.model.rigids.total else []
-        implicit = [] if self.implicit is None else [self.implicit]
-        return Rollback([self.state, *rigid, *parts, *implicit])
+        return Rollback([self.state, *rigid, *parts, *self._own_parts.values()])
+
+    @property
+    def _own_parts(self) -> dict[str, Any]:
+        """What has arrays of its own that go on from frame to frame, beside contact."""
+        parts = {"implicit": self.implicit, "spectrum": self.spectrum, "slow_damping": self.slow_damping}
+        return {name: part for name, part in parts.items() if part is not None}
 
     # from the host --------------------------------------------------------------------------------------------------
 
@@ -235,6 +242,8 @@ class Step:
         self.fresh, self.unsure = False, True
         if self.implicit is not None:
             self.implicit.forget(moved)
+        if self.spectrum is not None:
+            self.spectrum.forget()
         if moved and self.model.may_run_away:
             self.scratch.volume_before.fill_(np.nan)
             self.scratch.made.zero_()
@@ -243,9 +252,7 @@ class Step:
 
     def saved_contacts(self) -> dict[str, npt.NDArray[Any]]:
         """Arrays beside the state that a continuation needs to be the same bit for bit: lists and old impulses."""
-        parts = {} if self.split is None else self.split.parts
-        if self.implicit is not None:
-            parts = {**parts, "implicit": self.implicit}
+        parts = {**({} if self.split is None else self.split.parts), **self._own_parts}
         return {key: array for name, part in parts.items() for key, array in saved(part, f"{name}_").items()}
 
     def restore_contacts(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
@@ -256,8 +263,9 @@ class Step:
             if mine:
                 part.fit(mine)
                 restore(part, mine)
-        if self.implicit is not None:
-            restore(self.implicit, arrays, "implicit_")
+        for name, part in self._own_parts.items():
+            if any(key.startswith(f"{name}_") for key in arrays):
+                restore(part, arrays, f"{name}_")
         self.record_again()
 
     # a frame --------------------------------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ __all__ = ["SlowDamping"]
 class SlowDamping:
     """Launched with each bound (`share`) and once per frame (`run`)."""
 
+    SAVED = CHANGED = ("slow_damping", "quick_viscosity")
+
     def __init__(self, step: Step, booking: bool) -> None:
         model, n, device = step.model, step.model.numbers, step.model.device
         self.step, self.booking = step, booking

@@ -19,7 +19,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """find_tangents once per round; stretch_faces with each direction; around, what the faces at a point answer."""
     real, vec, dim = n.real, n.vec, n.dim
     law, slope = membrane.kernels(n), tangent.kernels(n)
-    quad, skin_of, tangent_of = n.quad, law.skin_of, slope.tangent_of
+    quad, Skins, skin_of, tangent_of = n.quad, law.Skins, law.skin_of, slope.tangent_of
     Tangent, corner_weight = slope.Tangent, slope.corner_weight
 
     @n.kernel(__name__)
@@ -28,12 +28,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         faces: wp.array(dtype=n.face),
         face_rest: wp.array(dtype=quad),
         body: wp.array(dtype=int),
-        skin_law: wp.array(dtype=int),
-        wrinkling: wp.array(dtype=int),
-        young: wp.array(dtype=real),
-        poisson: wp.array(dtype=real),
-        thickness: wp.array(dtype=real),
-        mooney: wp.array(dtype=real),
+        skins: Skins,
         viscosity: wp.array(dtype=real),
         step: wp.array(dtype=real),
         face_tangent: wp.array(dtype=Tangent),
@@ -41,13 +36,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         f = at(wp.tid())
         face = faces[f]
         b = at(body[at(face[0])])
-        if skin_law[b] == 0:
+        if skins.skin_law[b] == 0:
             return
-        skin = skin_of(b, skin_law, wrinkling, young, poisson, mooney, viscosity)
+        skin = skin_of(b, skins, viscosity)
         here = at_x[at(face[0])]
         d1 = at_x[at(face[1])] - here
         d2 = at_x[at(face[wp.static(dim - 1)])] - here
-        weight = face_rest[f][3] * thickness[b]
+        weight = face_rest[f][3] * skins.thickness[b]
         face_tangent[f] = tangent_of(d1, d2, face_rest[f], skin, weight, step[b], real(1.0))
 
     @n.kernel(__name__)

@@ -42,6 +42,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     quad = n.quad
     law = membrane.kernels(numbers(dim, "double"))
     Skin, strain_of, energy_of = law.Skin, law.strain_of, law.energy_of
+    Skins = membrane.kernels(n).Skins
     half, one, nothing = wp.constant(wp.float64(0.5)), wp.constant(wp.float64(1.0)), wp.constant(wp.float64(0.0))
     pi = wp.constant(wp.float64(3.141592653589793))
 
@@ -102,25 +103,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
         faces: wp.array(dtype=n.face),
         face_rest: wp.array(dtype=quad),
         body: wp.array(dtype=int),
-        skin_law: wp.array(dtype=int),
-        wrinkling: wp.array(dtype=int),
-        young: wp.array(dtype=real),
-        poisson: wp.array(dtype=real),
-        thickness: wp.array(dtype=real),
-        mooney: wp.array(dtype=real),
+        skins: Skins,
         stored: wp.array(dtype=wp.float64),
     ):
         f = at(wp.tid())
         face = faces[f]
         b = at(body[at(face[0])])
-        if skin_law[b] == 0:
+        if skins.skin_law[b] == 0:
             return
         skin = Skin()
-        skin.law = skin_law[b]
-        skin.wrinkling = wrinkling[b]
-        skin.young = wp.float64(young[b])
-        skin.poisson = wp.float64(poisson[b])
-        skin.mooney = wp.float64(mooney[b])
+        skin.law = skins.skin_law[b]
+        skin.wrinkling = skins.wrinkling[b]
+        skin.young = wp.float64(skins.young[b])
+        skin.poisson = wp.float64(skins.poisson[b])
+        skin.mooney = wp.float64(skins.mooney[b])
         rest = wp.vec4d(face_rest[f])
         here = wide(x[at(face[0])])
         d1 = wide(x[at(face[1])]) - here
@@ -133,6 +129,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
             d2 = wide(x[at(face[wp.static(dim - 1)])]) - here
             e = strain_of(wp.dot(d1, d1), wp.dot(d1, d2), wp.dot(d2, d2), rest)
             value = energy_of(e.large, e.small, skin)
-        wp.atomic_add(stored, b, rest[3] * wp.float64(thickness[b]) * value)
+        wp.atomic_add(stored, b, rest[3] * wp.float64(skins.thickness[b]) * value)
 
     return SimpleNamespace(sum_hinges=sum_hinges, sum_membranes=sum_membranes)

@@ -15,6 +15,7 @@ from turgor.viewer.draw.coordinates import upright
 __all__ = ["View", "radius_of", "view_of"]
 
 FloatArray = npt.NDArray[np.float64]
+STEEPEST = 85.0  # degrees: a camera that looks straight down has no side that is up
 FLAT_FOV = 2.0  # degrees: viser has no camera without perspective, so a 2D scene is seen from far away
 
 
@@ -53,12 +54,16 @@ def _half_diagonal(points: FloatArray) -> float:
     return max(float(np.linalg.norm(np.ptp(points, axis=0))) / 2, 1e-3)
 
 
-def view_of(layout: Layout, frame: Frame, aspect: float = 1.6) -> View:
-    """A camera that shows the whole scene; 2D from the front, practically without perspective."""
+def view_of(layout: Layout, frame: Frame, aspect: float = 1.6, side: FloatArray | None = None) -> View:
+    """A camera that shows the whole scene; 2D from the front, practically without perspective.
+
+    side: (3,) towards the camera, in 3D; None: as in pictures.
+    """
     points = _shown_points(layout, frame)
     radius = _half_diagonal(points)
     if layout.dim == 3:
-        eye, target = camera_place(points, Look(size=(round(720 * aspect), 720)))
+        size = (round(720 * aspect), 720)
+        eye, target = camera_place(points, Look(size=size) if side is None else Look(size=size, view=_angles(side)))
         fov = np.radians(VIEW_ANGLE)
     else:
         low, high = points.min(axis=0), points.max(axis=0)
@@ -69,3 +74,9 @@ def view_of(layout: Layout, frame: Frame, aspect: float = 1.6) -> View:
     distance = float(np.linalg.norm(eye - target))
     near, far = (0.02 * distance, 20 * distance + 50 * radius) if layout.dim == 3 else (0.3 * distance, 4 * distance)
     return View(tuple(eye.tolist()), tuple(target.tolist()), float(fov), near, far)
+
+
+def _angles(side: FloatArray) -> tuple[float, float]:
+    """Azimuth and elevation, degrees, of a direction."""
+    azimuth, elevation = np.arctan2(side[1], side[0]), np.arctan2(side[2], np.hypot(side[0], side[1]))
+    return float(np.degrees(azimuth)), float(np.clip(np.degrees(elevation), -STEEPEST, STEEPEST))

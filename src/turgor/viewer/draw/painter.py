@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from turgor.output.frame import Frame
 from turgor.viewer.draw.color_values import BANDS, KINDS, Measure, Range, band_colors, band_of, ramp
-from turgor.viewer.draw.scene_nodes import rgb
+from turgor.viewer.draw.scene_nodes import UNIT, rgb
 
 if TYPE_CHECKING:
     from turgor.viewer.draw.picture import Picture
@@ -108,14 +108,15 @@ class Painter:
         if handle is not None:
             handle.visible = len(faces) > 0
             if len(faces):
-                handle.vertices, handle.faces = points, faces.astype(np.uint32)
+                handle.vertices, handle.faces = points / UNIT, faces.astype(np.uint32)
         elif len(faces):
             solid = self.dim == 3
             red, green, blue = band_colors()[number].tolist()
             handle = self._picture.server.scene.add_mesh_simple(
                 f"/color-{number:02d}",
-                points,
+                points / UNIT,
                 faces,
+                scale=UNIT,
                 color=rgb((red, green, blue)),
                 side="double" if any(node.mesh.double for node in self._nodes.bodies) else "front",
                 cast_shadow=solid,

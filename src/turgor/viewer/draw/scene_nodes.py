@@ -20,10 +20,13 @@ from turgor.viewer.draw.camera import radius_of
 from turgor.viewer.draw.coordinates import upright
 from turgor.viewer.draw.wall_nodes import ContainerNodes, PlaneNodes, WallNodes
 
-__all__ = ["BodyNode", "SceneNodes", "rgb"]
+__all__ = ["UNIT", "BodyNode", "SceneNodes", "rgb"]
 
 FloatArray = npt.NDArray[np.float64]
 Points = npt.NDArray[np.float32]
+# m, a power of 2 (exact): unit of the points that are sent. At each update viser (1.1) copies a mesh of less than 1,024
+# points and more than 0.1 units for the outline under the pointer, and takes the copy, not placed yet, for the body.
+UNIT = 1024.0
 MANY = 40  # more bodies than this share nodes, one per colour: a browser draws few large meshes faster than many small
 FULL_LIGHT = math.pi  # of an ambient light that shows a surface in its own colour (three.js divides by π)
 SKY_LIGHT, GROUND_LIGHT = 1.9, (196, 202, 212)
@@ -64,11 +67,13 @@ class SceneNodes:
         self._lights = _lights(scene_api, layout.dim, shadows)
         flat = self.skin.points(frame)
         self.points = upright(flat)  # (skin's count, 3) m: of the frame that is shown, in the view
+        self._frame = frame
         for number, (names, mesh) in enumerate(_body_meshes(layout, self.skin, flat, textures or {})):
             handle = scene_api.add_mesh_simple(
                 f"/bodies/{number:03d}-{_plain(names[0])}",
-                mesh.points(self.points),
+                mesh.points(self.points) / UNIT,
                 mesh.faces,
+                scale=UNIT,
                 color=rgb(mesh.color),
                 side="double" if mesh.double else "front",
                 cast_shadow=layout.dim == 3,
@@ -83,13 +88,22 @@ class SceneNodes:
 
     def show(self, frame: Frame) -> None:
         """Stream one frame."""
-        self.points = upright(self.skin.points(frame))
+        self.points, self._frame = upright(self.skin.points(frame)), frame
         for node in self.bodies:
-            node.handle.vertices = node.mesh.points(self.points)
+            node.handle.vertices = node.mesh.points(self.points) / UNIT
         for wall, pose in zip(self._walls, frame.walls, strict=True):
             wall.show(pose)
         if self._outlines:
             self._outlines.show(self.points)
+
+    def points_of(self, frame: Frame) -> FloatArray:
+        """(skin's count, 3) m of the view: where the points of the skin are in a frame."""
+        return self.points if frame is self._frame else upright(self.skin.points(frame))
+
+    @property
+    def scenery(self) -> list[Any]:
+        """The nodes of what is around the bodies."""
+        return [handle for wall in self._walls for handle in wall.handles]
 
     def set_wireframe(self, wanted: bool) -> None:
         """Bodies as their triangles' edges."""

@@ -13,41 +13,42 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, cast
 
 from turgor.errors import TurgorError, UnstableError
 from turgor.output.frame import Frame
 from turgor.scene.scene import Scene
 from turgor.simulation.simulation import Simulation
-from turgor.viewer.draw.camera import View, view_of
 from turgor.viewer.draw.scene_nodes import SceneNodes
+from turgor.viewer.page.cameras import Cameras
+from turgor.viewer.page.dark import THEME, DarkPages
+from turgor.viewer.page.mode import Mode
+from turgor.viewer.page.notices import Notices
 from turgor.viewer.page.pointers import Pointers
 from turgor.viewer.page.selection import Selection
+from turgor.viewer.page.share import Share
+from turgor.viewer.page.shell import Shell
 from turgor.viewer.page.tabs.all_tabs import build_tabs
 from turgor.viewer.server.gate import Gate
+from turgor.viewer.server.shell_page import shell_page
 from turgor.viewer.server.upload_limits import MAX_UPLOAD_BYTES, limit_uploads
 from turgor.viewer.server.viser_server import only_through_gate, open_server
 from turgor.viewer.world.file_watch import FileWatch, files_of
-from turgor.viewer.world.rates import Rates
+from turgor.viewer.world.rates import STREAM_SHARE, Rates
+from turgor.viewer.world.slowness import Slowness
 from turgor.viewer.world.world import World
 
 __all__ = ["Playground"]
 
 UPDATES = 60.0  # 1/s: streamed at most
-STREAM_SHARE = 0.35  # of the time of the world's thread that streaming may take
-SETTLING, STILL = 2.0, 0.15  # s: after a camera was set, and after it was last moved, before it is straightened
-ARRIVING = 10.0  # s
 IDLE = 0.004  # s: the longest pause of the world's thread
 NOTHING = (-1, -1, -1)
-BRAND = (47, 95, 179)
-ALONG = np.array([0.0, 1.0, 0.0])  # the direction in which the camera of a 2D scene looks
 
 
 class Playground:
     """A server with one world. Close it, or use it in a `with` statement."""
 
+    follow = True  # whether cameras go after bodies that leave their pictures
     shadows = True  # whether bodies cast shadows at first; they take most of the time of a browser without a GPU
 
     def __init__(
@@ -59,9 +60,9 @@ class Playground:
         device: str = "cpu",
         path: Path | None = None,
         playing: bool = True,
+        on_address: Callable[[str], object] = lambda url: None,
     ) -> None:
-        self.world = World(scene, device)
-        self.world.playing = playing
+        """`on_address` is called with the page's address as soon as it can be opened, before the scene is built."""
         self.rates = Rates()
         self.replaying = False  # a recording is shown: the world waits and is not streamed
         self.textured = True  # cloth with its picture
@@ -72,30 +73,37 @@ class Playground:
         self._nodes_listeners: list[Callable[[], None]] = []
         self._show_listeners: list[Callable[[Frame], None]] = []
         self.shown = NOTHING  # state of the world that the browsers have
-        self._aim = True  # the cameras are to be set to the new scene
-        self._view: View | None = None
-        self._aimed = 0.0  # s, as time.time(): when a camera was last set
-        self._aspects: dict[int, float] = {}  # client -> width over height of its picture when its camera was set
-        self._welcome: dict[int, float] = {}  # client -> s, as time.time(): when it came
         self._closed = threading.Event()
         self.server = open_server("turgor")
+        self.gate = Gate(self.server.get_port(), host, port)
         try:
             limit_uploads(self.server, MAX_UPLOAD_BYTES, self._refuse)
-            self.gate = Gate(self.server.get_port(), host, port)
             only_through_gate(self.server, self.gate.password)
+            self.gate.answers.pages |= {"/": shell_page(), "/index.html": shell_page()}
+            self.server.gui.configure_theme(**THEME)
+            self.server.gui.main_panel.dock_right()
+            self.server.gui.main_panel.set_width(370)
+            own = scene if isinstance(scene, Simulation) else None
+            again = "sim.show()" if own else f"turgor play {path.name if path else ''}".strip()
+            self.shell = Shell(self, again, own.scene if own else cast(Scene, scene), own=own is not None)
             self.gate.start()
+            on_address(self.url)
+            self.world = World(scene, device)  # seconds, when its kernels are compiled: the page says so
+            self.world.playing = playing
         except BaseException:
+            self.gate.close()
             self.server.stop()
             raise
-        self.server.on_client_connect(self._greet)
-        self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
-        self.server.gui.main_panel.dock_right()
-        self.server.gui.main_panel.set_width(370)
+        self.slowness = Slowness(self.world, self.rates)  # what is slow, and what could be done
+        self.notices = Notices(self)
+        self.mode = Mode(self)
         self.pointers = Pointers(self)
+        self.cameras = Cameras(self)
         self.selection = Selection(self)
+        self.dark = DarkPages(self)
+        self.share = Share(self)
         self.tabs = build_tabs(self)
-        self.every(0.2, self._keep_flat)
-        self.every(0.5, self._reframe)
+        self.every(0.25, self._look_out)
         if path is not None:
             self._watch(path)
         self._thread = threading.Thread(target=self._run, name="turgor world", daemon=True)
@@ -167,20 +175,19 @@ class Playground:
 
     def notify(self, title: str, text: str, kind: str = "info") -> None:
         """A message on every page."""
-        for client in self.server.get_clients().values():
-            client.add_notification(
-                title,
-                text,
-                color="red" if kind == "error" else "blue",
-                auto_close_seconds=12.0 if kind == "error" else 6.0,
-            )
+        self.notices.say(title, text, kind)
 
     def open(self, scene: Scene) -> None:
         """Show another scene (on the world's thread)."""
-        self.world.open(scene)
+        self.shell.opening(scene)
+        try:
+            self.world.open(scene)
+        except BaseException:
+            self.shell.opened()
+            raise
+        self.notices.close()
         self.world.playing = True
         self.replaying = False
-        self._aim = True
 
     def redraw(self) -> None:
         """Build all nodes again and stream the state (on the world's thread)."""
@@ -195,6 +202,8 @@ class Playground:
             self._guard(self._work)
             if self.replaying and self.shown[0] != self.world.version:
                 self.replaying = False  # the recording is not of these bodies
+            if self.shown[0] != self.world.version:  # seen before its first frame, whose kernels may take seconds
+                self._guard(self._update)
             now = time.perf_counter()
             if not self.replaying:
                 self._guard(self._advance, now - last)
@@ -230,9 +239,7 @@ class Playground:
         try:
             return function(*arguments)
         except UnstableError as error:
-            self.notify(
-                "The simulation became unstable and is paused", f"{error} Reset, or change a parameter.", "error"
-            )
+            self.notices.unstable(error)
         except TurgorError as error:
             self.notify("That does not work", str(error), "error")
         except Exception as error:
@@ -248,6 +255,11 @@ class Playground:
         self.rates.frames(frames, self.world.sim.time - before, time.perf_counter() - start)
         if frames:
             self.world.adapt_frame_length(self.rates.frame_seconds)
+
+    def _look_out(self) -> None:
+        """Say it when the page moves fewer than ten times a second, with what is slow."""
+        if not self.replaying and self.slowness.look(time.monotonic()):
+            self.notices.say("This is slow", self.slowness.sentence, "warning", self.slowness.remedies)
 
     def _update(self) -> bool:
         """Stream what is new; whether there was something."""
@@ -281,59 +293,15 @@ class Playground:
         shape = self.world.shape_positions()
         self._nodes = SceneNodes(self.server.scene, layout, frame, textures, self.shadows, self.smooth, shape)
         self.pointers.take_nodes()
-        if self._aim:
-            self._aim = False
-            self._view = view_of(layout, frame)
-            camera = self.server.initial_camera
-            camera.position, camera.look_at = self._view.position, self._view.look_at
-            camera.fov, camera.near, camera.far = self._view.fov, self._view.near, self._view.far
-            for client in self.server.get_clients().values():
-                self.aim(client)
+        self.cameras.renewed()
         for listener in self._nodes_listeners:
             listener()
 
     # clients ----------------------------------------------------------------------------------------------------------
 
     def aim(self, client: Any) -> None:
-        """Point a client's camera at the whole scene."""
-        if self._view is None:
-            return
-        camera = client.camera
-        self._aspects[client.client_id] = camera.aspect
-        view = view_of(self.world.layout, self.world.frame(), aspect=max(camera.aspect, 0.3))
-        self._aimed = time.time()
-        with client.atomic():
-            camera.up_direction = (0.0, 0.0, 1.0)
-            camera.position, camera.look_at = view.position, view.look_at
-            camera.fov, camera.near, camera.far = view.fov, view.near, view.far
-
-    async def _greet(self, client: Any) -> None:
-        self._welcome[client.client_id] = time.time()
-        self.do(self.aim, client)
-
-    def _reframe(self) -> None:
-        """A page learns the size of its picture in steps, as the controls dock: aim again while it still arrives."""
-        clients, now = self.server.get_clients(), time.time()
-        self._welcome = {number: since for number, since in self._welcome.items() if number in clients}
-        self._aspects = {number: aspect for number, aspect in self._aspects.items() if number in clients}
-        for number, client in clients.items():
-            other = abs(client.camera.aspect - self._aspects.get(number, 0.0)) > 0.01
-            if other and now - self._welcome.get(number, 0.0) < ARRIVING:
-                self.aim(client)
-
-    def _keep_flat(self) -> None:
-        """A 2D scene is seen from the front only: a camera that was turned is turned back once it is let go of."""
-        now = time.time()
-        if self.world.scene.dim != 2 or now - self._aimed < SETTLING:
-            return
-        for client in self.server.get_clients().values():
-            camera = client.camera
-            target, away = camera.look_at, camera.position - camera.look_at
-            distance = float((away @ away) ** 0.5)
-            if away[1] > -0.9999 * distance and now - camera.update_timestamp > STILL:
-                with client.atomic():
-                    camera.position = target - distance * ALONG
-                    camera.look_at = target
+        """Point a client's camera at the whole scene (on the world's thread)."""
+        self.cameras.aim(client)
 
     def _refuse(self, client_id: int, sentence: str) -> None:
         client = self.server.get_clients().get(client_id)
@@ -344,10 +312,14 @@ class Playground:
         """Open the scene's file again whenever it changes; while it has an error, the old scene goes on."""
 
         def reload() -> None:
-            scene = Scene.load(path)
-            watch.also(files_of(scene))
-            self.open(scene)
-            self.notify("Reloaded", path.name)
+            try:
+                scene = Scene.load(path)
+                watch.also(files_of(scene))
+                self.open(scene)
+            except TurgorError as error:
+                self.notices.say(f"{path.name} has an error", str(error), "error", verbatim=True)
+            else:
+                self.notify("Reloaded", path.name)
 
         watch = FileWatch(path, reload)
         watch.also(files_of(self.world.scene))

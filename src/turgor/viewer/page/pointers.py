@@ -1,25 +1,32 @@
 """Pointers: press and drag a body, and it follows as on a rubber band; let go, and it keeps its velocity.
 
-viser gives the pointer's position on a plane through the pressed point that faces the camera, about 20 times a second.
+viser gives the pressed point, and then the pointer's position on a plane through it that faces the camera, about 20
+times a second. What lies at the pressed point is found here, in the frames that were shown: viser knows nodes, and
+bodies may share one.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from turgor.errors import SceneError
+from turgor.output.frame import Frame
 from turgor.scene.rigid import RigidBody
-from turgor.viewer.draw.coordinates import from_view, upright
+from turgor.viewer.draw.coordinates import from_view
+from turgor.viewer.page.bands import Band
+from turgor.viewer.page.shown_frames import ShownFrames
+from turgor.viewer.world.grabs import strongest_pull
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
 
 __all__ = ["Pointers"]
 
-BAND_COLOR = (60, 70, 82)
+BAND_SECONDS = 1 / 40  # s between two pictures of a band, at least
 
 
 class Pointers:
@@ -29,12 +36,19 @@ class Pointers:
         self._playground = playground
         self._held: dict[int, tuple[str, int]] = {}  # client -> body and vertex
         self._targets: dict[int, Any] = {}  # client -> where its pointer is
-        self._bands: dict[int, Any] = {}  # client -> line in the browser
+        self._bands: dict[int, Band] = {}  # client -> what is drawn of its pull
+        self._drawn = 0.0  # s: when the bands were
         self._listeners: list[Callable[[str, int, str | None], None]] = []
+        self._shown = ShownFrames()
+        playground.on_show(self._keep)
 
     def on_click(self, function: Callable[[str, int, str | None], None]) -> None:
         """Call with (body, nearest vertex, modifier key) when a body is clicked, on the world's thread."""
         self._listeners.append(function)
+
+    def holds(self, client: int) -> bool:
+        """Whether a client holds a body."""
+        return client in self._held
 
     def take_nodes(self) -> None:
         """New nodes: make them draggable (on the world's thread)."""
@@ -46,7 +60,8 @@ class Pointers:
 
         async def drag(event: Any) -> None:
             if event.phase == "start":
-                self._playground.do(self._take, event.client_id, names, event.start_position, event.end_position)
+                eye = event.client.camera.position
+                self._playground.do(self._take, event.client_id, eye, event.start_position, event.end_position)
             elif event.phase == "update":
                 self._targets[event.client_id] = event.end_position
             else:
@@ -61,59 +76,66 @@ class Pointers:
 
     # on the world's thread --------------------------------------------------------------------------------------------
 
-    def _take(self, client: int, names: tuple[str, ...], point: Any, target: Any) -> None:
+    def _keep(self, frame: Frame) -> None:
+        """A frame is shown."""
+        if not self._playground.replaying:
+            self._shown.keep(self._playground.nodes, frame)
+
+    def _take(self, client: int, eye: Any, point: Any, target: Any) -> None:
+        """What a client has pressed at a point of its picture, with its eye there, follows its pointer from now on.
+
+        Where nothing lay at the point, as it was pressed too long ago, it is what lies under the pointer now.
+        """
         world = self._playground.world
         if self._playground.replaying:
             return
-        movable = [name for name in names if name in world.sim.names and _can_move(world.scene[name])]
-        if not movable:
-            raise SceneError(f"{names[0]} is fixed and follows no hand")
+        picked = self._shown.at_point(eye, point) or self._shown.along(eye, np.subtract(target, eye))
+        if picked is None or picked.name not in world.sim.names:
+            return
+        if not _can_move(world.scene[picked.name]):
+            raise SceneError(f"{picked.name} is fixed and follows no hand")
         self._let_go(client)
-        name, vertex = self._held[client] = world.nearest_vertex(movable, self._place(point))
+        self._held[client] = (picked.name, picked.vertex)
         self._targets[client] = target
-        world.grab(name, vertex, self._place(target), self._place(point))
+        world.grab(picked.name, picked.vertex, self._place(target), picked.place(world.frame()))
         self.pull()
 
     def pull(self) -> None:
         """Bodies that are held follow their pointers."""
         world = self._playground.world
         for client, (name, vertex) in list(self._held.items()):
-            if name not in world.sim.names:
-                self._let_go(client)
-                continue
-            target = self._place(self._targets[client])
-            world.grab(name, vertex, target)
-            ends = upright(np.stack([world.held_point(name), target]))[None]
-            if client not in self._bands:
-                self._bands[client] = self._playground.server.scene.add_line_segments(
-                    f"/pointer-{client}", ends, BAND_COLOR, thickness=3.0, thickness_units="screen"
-                )
+            if name in world.sim.names:
+                world.grab(name, vertex, self._place(self._targets[client]))
             else:
-                self._bands[client].points = ends
+                self._let_go(client)
+        if self._held and time.monotonic() > self._drawn + BAND_SECONDS:
+            self._drawn = time.monotonic()
+            with self._playground.server.atomic():
+                for client in self._held:
+                    self._draw(client)
+
+    def _draw(self, client: int) -> None:
+        """The band between a client's pointer and what it holds."""
+        world, (name, _) = self._playground.world, self._held[client]
+        if client not in self._bands:
+            radius = self._playground.nodes.radius
+            self._bands[client] = Band(self._playground.server, f"/pointer-{client}", world.scene.dim, radius)
+        target = self._place(self._targets[client])
+        held, force = np.asarray(world.held_point(name)), np.asarray(world.pull_on(name))
+        self._bands[client].show(held, target, force, strongest_pull(world, name))
 
     def _let_go(self, client: int) -> None:
         name, _ = self._held.pop(client, ("", 0))
         self._targets.pop(client, None)
         if band := self._bands.pop(client, None):
-            band.remove()
+            band.close()
         if name:
             self._playground.world.drop(name)
 
     def _clicked(self, names: tuple[str, ...], origin: Any, direction: Any, modifier: str | None) -> None:
-        """The vertex that is clicked: the nearest to the eye of those near to the ray."""
-        world = self._playground.world
-        ray, start = np.asarray(direction), np.asarray(origin)
-        best: tuple[float, str, int] | None = None
-        for name in [name for name in names if name in world.sim.names]:
-            arms = upright(world.sim[name].positions) - start
-            depth = arms @ ray
-            aside = np.linalg.norm(arms - depth[:, None] * ray, axis=1)
-            near = np.flatnonzero(aside <= aside.min() + 0.02 * np.ptp(depth) + 1e-9)
-            vertex = int(near[depth[near].argmin()])
-            if best is None or float(aside[vertex]) < best[0]:
-                best = (float(aside[vertex]), name, vertex)
-        if best is not None:
-            self.click(best[1], best[2], modifier)
+        picked = self._shown.along(origin, direction, names)
+        if picked is not None and picked.name in self._playground.world.sim.names:
+            self.click(picked.name, picked.vertex, modifier)
 
     def click(self, name: str, vertex: int, modifier: str | None = None) -> None:
         """A vertex of a body is clicked, with a modifier key."""

@@ -34,6 +34,10 @@ NO_TOKEN = "This playground needs its token: open the address that turgor play p
 STRANGE_QUERY = "This address has parameters that are not allowed here: open it without them."
 ONLY_GET = "This playground is only read; there is nothing to send here."
 
+# Paths of our own are for scripts of our own page: this header makes a browser ask first whether a page of another site
+# may send the request, and the gate knows no such question (405).
+OWN_PATHS, PAGE_HEADER = "/turgor/", "x-turgor-page"
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -42,20 +46,27 @@ class Answer:
     status: str
     sentence: str = ""
     headers: tuple[str, ...] = ()
+    page: bytes = b""  # HTML, instead of the sentence
 
     def encode(self) -> bytes:
         """The bytes of the response; the connection ends after it."""
-        body = f"{self.sentence}\n" if self.sentence else ""
+        body = self.page or (f"{self.sentence}\n" if self.sentence else "").encode("utf-8")
+        length = f"Content-Length: {len(body)}"
+        return Answer.head(self.status, "text/html" if self.page else "text/plain", length, *self.headers) + body
+
+    @staticmethod
+    def head(status: str, kind: str, *more: str) -> bytes:
+        """The head of a response; without a length it ends with the connection."""
         lines = (
-            f"HTTP/1.1 {self.status}",
-            "Content-Type: text/plain; charset=utf-8",
-            f"Content-Length: {len(body)}",
+            f"HTTP/1.1 {status}",
+            f"Content-Type: {kind}; charset=utf-8",
             "Cache-Control: no-store",
             "Referrer-Policy: no-referrer",
-            *self.headers,
+            "X-Content-Type-Options: nosniff",
+            *more,
             "Connection: close",
         )
-        return "\r\n".join((*lines, "", body)).encode("ascii")
+        return "\r\n".join((*lines, "", "")).encode("ascii")
 
 
 @dataclass(frozen=True)
@@ -65,6 +76,11 @@ class Request:
     method: str
     target: str  # path and query, as sent
     headers: Mapping[str, str]  # by lower-case name
+
+    @property
+    def path(self) -> str:
+        """The target without its query."""
+        return self.target.partition("?")[0]
 
     @property
     def upgrade(self) -> bool:
@@ -134,6 +150,8 @@ class Rules:
                 return Answer("403 Forbidden", NO_TOKEN)
         if not request.upgrade and not QUERY.fullmatch(query):
             return Answer("403 Forbidden", STRANGE_QUERY)
+        if path.startswith(OWN_PATHS) and PAGE_HEADER not in request.headers:
+            return Answer("403 Forbidden", FOREIGN_ORIGIN)
         return None
 
     def _welcome(self, token: str) -> Answer:

@@ -2,7 +2,8 @@
 
 A plain request is answered once and the connection ends, and nothing that the client sends after its head is passed on,
 so no second request can follow an admitted one. A WebSocket is passed on both ways; when one side does not read, the
-other is not read from either, so a slow client costs two buffers and delays nobody.
+other is not read from either, so a slow client costs two buffers and delays nobody. What `answers` knows is not passed
+on but answered here, after the same look at who asks.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, cast
 
 from turgor.errors import SceneError
 from turgor.viewer.server.admission import Answer, Request, Rules, parse
+from turgor.viewer.server.answers import NEWS, Answers
 
 __all__ = ["Gate", "is_loopback"]
 
@@ -25,7 +27,7 @@ MAX_HEAD = 32 * 1024  # bytes: browsers stay below 8 kB, but bring the cookies o
 PATIENCE = 10.0  # s for the head of a request to arrive
 ANSWER_SECONDS = 120.0  # s for a plain answer (viser's page: one file below 1 MB) to be fetched
 LINGER = 1.0  # s that a refused client is given to read why
-MAX_CONNECTIONS = 128  # at once; a page needs two
+MAX_CONNECTIONS = 128  # at once; a page needs three
 BUFFER = 256 * 1024  # bytes waiting in each direction before the other side is no longer read
 
 BUSY = Answer("503 Service Unavailable", "Too many connections: close some pages.")
@@ -60,6 +62,7 @@ class Gate:
         self.token = secrets.token_urlsafe(24) if token is None and not is_loopback(host) else token
         self.password = secrets.token_urlsafe(24)  # proves to the inner server that a request came through the gate
         self.rules = Rules(self.token, f"turgor_{port}")
+        self.answers = Answers()
         self.fronts: set[_Front] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -91,7 +94,7 @@ class Gate:
             self._thread.join(timeout=2.0)
 
     def _run(self, listener: socket.socket, ready: threading.Event) -> None:
-        self._loop = loop = asyncio.new_event_loop()
+        self._loop = self.answers.news.loop = loop = asyncio.new_event_loop()
         server = loop.run_until_complete(loop.create_server(lambda: _Front(self, loop), sock=listener))
         loop.call_soon(ready.set)
         loop.run_forever()
@@ -158,6 +161,8 @@ class _Front(_Pipe):
                 self.refuse(request)
             elif (answer := self.gate.rules.refusal(request)) is not None:
                 self.refuse(answer)
+            elif self.gate.answers.knows(request):
+                self.answer(request)
             else:
                 self.admit(request, bytes(self.head[end + 4 :]))
 
@@ -182,6 +187,32 @@ class _Front(_Pipe):
             self.other = back
             back.transport.write(rest)
         self.transport.resume_reading()
+
+    def answer(self, request: Request) -> None:
+        """Answers what is ours to answer."""
+        answers, path = self.gate.answers, request.path
+        self.decided = True
+        self.head.clear()
+        self.within(None)
+        if path == NEWS:
+            answers.news.add(self.transport)
+        elif path in answers.pages:
+            self.send(answers.pages[path])
+        else:
+            self.within(ANSWER_SECONDS, self.abort)
+            answers.questions[path](self.reply)
+
+    def reply(self, answer: Answer) -> None:
+        """Sends a response, from any thread."""
+        with contextlib.suppress(RuntimeError):  # the gate is closed
+            self.loop.call_soon_threadsafe(self.send, answer)
+
+    def send(self, answer: Answer) -> None:
+        """Sends a whole response, to a client that reads."""
+        if self in self.gate.fronts:
+            self.within(ANSWER_SECONDS, self.abort)
+            self.transport.write(answer.encode())
+            self.transport.write_eof()
 
     def refuse(self, answer: Answer) -> None:
         """Says why, then ends the connection once the client has read it (or had the time to)."""
@@ -215,6 +246,7 @@ class _Front(_Pipe):
     def connection_lost(self, error: Exception | None) -> None:
         self.within(None)
         self.gate.fronts.discard(self)
+        self.gate.answers.news.readers.discard(self.transport)
         if self.connecting is not None:
             self.connecting.cancel()
         if self.back is not None:

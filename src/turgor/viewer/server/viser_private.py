@@ -6,7 +6,8 @@ tests/playground/test_play_viser.py, which names what is missing, and read what 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,11 +17,14 @@ __all__ = [
     "CHECKED_WITH",
     "acknowledge_part",
     "begin_transfer",
+    "client_page",
     "connection_count",
     "disable_sharing",
+    "element_id",
     "end_transfer",
     "on_first_contact",
     "remove_upload_notice",
+    "show_differently",
     "take_over_uploads",
     "transfers",
 ]
@@ -54,6 +58,31 @@ def on_first_contact(server: viser.ViserServer, function: Callable[[Any], Awaita
 def connection_count(server: viser.ViserServer) -> int:
     """How many WebSockets are open."""
     return len(server._websock_server._live_connections)
+
+
+# controls -------------------------------------------------------------------------------------------------------------
+
+
+def element_id(control: Any) -> str:
+    """The id that a button has in the page, for a style sheet."""
+    return str(control._impl.uuid)
+
+
+# the page -------------------------------------------------------------------------------------------------------------
+
+
+def client_page() -> str:
+    """viser's page: all of its client in one file."""
+    import viser
+
+    return (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
+
+
+def show_differently(client: viser.ClientHandle, name: str, properties: Mapping[str, Any]) -> None:
+    """One client shows a shared node with other properties than the rest, until the node is made again."""
+    from viser import _messages
+
+    client._websock_connection.queue_message(_messages.SceneNodeUpdateMessage(name, dict(properties)))
 
 
 # uploads --------------------------------------------------------------------------------------------------------------

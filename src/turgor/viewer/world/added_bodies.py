@@ -1,4 +1,4 @@
-"""Bodies that a user adds: of a material that suits the scene, at a free place above its middle. No browser."""
+"""Bodies that a user adds: of a material that suits the scene, above the picture's middle. No browser."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ FloatArray = npt.NDArray[np.float64]
 SOLID = ("ball", "box", "cone", "letter")  # what can be added in 3D
 FLAT = ("circle", "square", "star")  # and in 2D
 ROUND = ("ball", "circle")
+PART = 0.5  # of half the diagonal of what the camera shows, at most
+FILLS = 0.5  # of the shortest side of a container, at most
 GAP = 0.04  # of a body's size that is left free around it
 GROWN = 1.1  # gas swells a body at least by this
-LAYERS, COLUMNS = 12, 4  # places that are tried inside a container: layers, and columns to each side of the middle
+LAYERS, COLUMNS = 12, 4  # places that are tried, inside a container: layers, and columns to each side of the middle
 FEW = 300  # vertices: a scene of coarser balls gets coarse balls
 ANGULAR_GAUGE = 0.3  # of the gauge pressure of balls: corners are to stay
 ANGULAR_BENDING = 0.06  # of stiffness × edge², N m/rad: as the soft cubes of "torus-and-cubes"
@@ -78,29 +80,55 @@ def made(what: str, size: float, letter: str = "A", fine: bool = False) -> Shape
 
 
 def common_size(world: World) -> float:
-    """m: the middle one of the bodies' longest sides."""
+    """m: the middle one of the bodies' longest sides; at most a part of the picture, and of a container."""
     extents = [float(np.ptp(body.shape.vertices, axis=0).max()) for body in _bodies(world)]
-    return float(np.median(extents)) if extents else 0.6
+    most = [PART * _radius(world), *(FILLS * min(box.size) for box in world.scene.containers)]
+    return min([float(np.median(extents)) if extents else math.inf, *most])
 
 
-def add_shape(world: World, shape: Shape, what: str, rigid: bool) -> str:
+def _radius(world: World) -> float:
+    """m: half the diagonal of the bodies, their feet on the ground, and containers."""
+    frame, layout = world.frame(), world.layout
+    parts = [frame.positions]
+    for wall, pose in zip(layout.walls, frame.walls, strict=True):
+        if wall.kind == "container":
+            parts += [pose.position + sign * np.array(wall.size)[None] / 2.0 for sign in (-1.0, 1.0)]
+        elif (normal := np.array(wall.normal))[-1] > 0.5:
+            parts.append(frame.positions - ((frame.positions - pose.position) @ normal)[:, None] * normal)
+    points = np.concatenate(parts)
+    return float(np.linalg.norm(np.ptp(points, axis=0))) / 2.0 if len(points) else 1.0
+
+
+def add_shape(world: World, shape: Shape, what: str, rigid: bool, **skin: Any) -> str:
     """Add a body of this shape to the world; returns its name."""
-    (name,) = add_shapes(world, [shape], what, rigid)
+    (name,) = add_shapes(world, [shape], what, rigid, **skin)
     return name
 
 
-def add_shapes(world: World, parts: Sequence[Shape], what: str, rigid: bool) -> list[str]:
-    """Add a body of each shape, in their places to each other; returns their names. All of them are added, or none."""
+def add_shapes(
+    world: World, parts: Sequence[Shape], what: str, rigid: bool, material: str | None = None, self_contact: bool = True
+) -> list[str]:
+    """Add a body of each shape, in their places to each other; returns their names. All of them are added, or none.
+
+    material: the name of a preset; None: as the scene's own bodies are.
+    """
     grown = 1.0 if rigid else max(GROWN, _growth(world))
     low = np.min([part.vertices.min(axis=0) for part in parts], axis=0)
     high = np.max([part.vertices.max(axis=0) for part in parts], axis=0)
     middle, half = (low + high) / 2.0, (high - low) / 2.0 * grown + GAP * float((high - low).max())
     at = tuple((free_place(world, half) - middle).tolist())
-    build, names = (_rigid if rigid else _soft), []
+    names: list[str] = []
     try:
         for part in parts:
-            name = next(name for k in itertools.count(1) if (name := f"{what}-{k}") not in world.scene.names)
-            names.append(world.add(build(world, part, what, name=name, at=at)))
+            place: dict[str, Any] = {"at": at}
+            place["name"] = next(n for k in itertools.count(1) if (n := f"{what}-{k}") not in world.scene.names)
+            if rigid:
+                body: SoftBody | RigidBody = _rigid(world, part, what, **place)
+            elif material is not None:
+                body = SoftBody(part, material=material, self_contact=self_contact, **place)
+            else:
+                body = _soft(world, part, what, self_contact=self_contact, **place)
+            names.append(world.add(body))
     except TurgorError:
         for name in names:
             world.remove(name)
@@ -188,7 +216,10 @@ def is_fine(world: World) -> bool:
 
 
 def free_place(world: World, half: FloatArray) -> FloatArray:
-    """(dim,) m: a place above the scene's middle for a body that reaches `half` (m) along each axis."""
+    """(dim,) m: a place above the picture's middle for a body that reaches `half` (m) along each axis.
+
+    The lowest free one above it; in a container the topmost free one.
+    """
     frame, layout = world.frame(), world.layout
     parts = [frame.positions[body.start : body.start + body.count] for body in layout.bodies]
     lows, highs = (np.array([end(part, axis=0) for part in parts]) for end in (np.min, np.max))
@@ -196,7 +227,7 @@ def free_place(world: World, half: FloatArray) -> FloatArray:
         (wall.size, pose) for wall, pose in zip(layout.walls, frame.walls, strict=True) if wall.kind == "container"
     ]
     place: FloatArray
-    for place in _candidates(layout.dim, half, lows, highs, boxes):
+    for place in _candidates(world.picture_center(), half, lows, highs, boxes):
         apart = (place - half > highs) | (place + half < lows) if len(parts) else np.ones((1, 1), bool)
         if apart.any(axis=1).all() and _inside(layout, frame, place, half):
             return place
@@ -204,13 +235,15 @@ def free_place(world: World, half: FloatArray) -> FloatArray:
     raise SceneError(f"there is no free place of {size:.2g} m: choose a smaller size, or remove a body")
 
 
-def _candidates(dim: int, half: FloatArray, lows: FloatArray, highs: FloatArray, boxes: list[Any]) -> Any:
-    """Places from the best one on: the topmost first, and then the nearest to the middle."""
+def _candidates(center: Any, half: FloatArray, lows: FloatArray, highs: FloatArray, boxes: list[Any]) -> Any:
+    """Places from the best one on."""
+    dim = len(half)
     if not boxes:
-        middle = (lows.min(axis=0) + highs.max(axis=0)) / 2.0 if len(lows) else np.zeros(dim)
-        middle[-1] = (float(highs[:, -1].max()) if len(highs) else 0.0) + half[-1]
-        for step in range(1, LAYERS):
-            yield middle + 0.2 * step * half[-1] * np.eye(dim)[-1]
+        if center is None:
+            center = (lows.min(axis=0) + highs.max(axis=0)) / 2.0 if len(lows) else np.zeros(dim)
+        top = float(highs[:, -1].max()) if len(highs) else 0.0
+        for height in np.arange(center[-1], max(top, center[-1]) + 2.0 * LAYERS * half[-1], 0.25 * half[-1]):
+            yield np.array([*center[:-1], height])
         return
     size, pose = boxes[0]
     reach = np.abs(pose.rotation) @ np.array(size) / 2.0

@@ -52,6 +52,16 @@ class Span:
         first, last = math.floor(low / grain + 1e-9) * grain, math.ceil(high / (10.0 * step) - 1e-9) * 10.0 * step
         return cls(_rounded(first, step), _rounded(last, step), _rounded(step, step))
 
+    @classmethod
+    def within(cls, low: float, high: float) -> Span:
+        """A span between low and high, with numbers that are round where there is room."""
+        step = 10.0 ** math.floor(math.log10((high - low) / 100.0))
+        return cls(
+            _rounded(math.ceil(low / step - 1e-9) * step, step),
+            _rounded(math.floor(high / step + 1e-9) * step, step),
+            _rounded(step, step),
+        )
+
     @property
     def digits(self) -> int:
         """Decimals that are worth showing, and that a slider's field has room for."""

@@ -1,25 +1,33 @@
 """The live parameters: what can be changed while a world runs, in which unit and range. One table, no browser.
 
 The tab "Change", its tests and the documentation all read PARAMETERS and CHOICES. A range comes from the scene as it
-was opened, so that it suits this scene and stays the same while values move.
+was opened, so that it suits this scene, and grows where a value of now comes near to its end.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from turgor.errors import TurgorError
 from turgor.scene.settings import CONTACTS
 from turgor.viewer.world import parameter_access as live
+from turgor.viewer.world.material_choice import LABELS, material, set_material, suits
 from turgor.viewer.world.parameter_access import PUMP, Reader, Span, Writer
+from turgor.viewer.world.ranges import Limits, check, common, followed, limits
 from turgor.viewer.world.world import World
 
-__all__ = ["CHOICES", "ENTRIES", "PARAMETERS", "Choice", "Parameter", "Span", "set_for", "span_for", "subjects"]
+__all__ = [
+    "CHOICES", "ENTRIES", "PARAMETERS", "Choice", "Parameter", "Span", "limits_for", "set_for", "span_for", "subjects",
+    "values",
+]  # fmt: skip
 
 SUBSTEPS = ("auto", *(str(2**power) for power in range(9)))
 ACCURACIES = ("auto", "0.1", "0.01", "0.001")
 NARROW = "\u00a0"  # a space at which a label is not broken
+ALIKE = 1e-6  # relative: values that differ by less are one value, in single precision
 SCENE = ""  # stands for the scene where a body's name is expected
 
 
@@ -37,6 +45,8 @@ class Parameter:
     write: Writer
     flat_unit: str = ""  # in 2D, where it differs
     of_scene: bool = False
+    least: float = -math.inf  # no value below, nor above `most`, makes sense
+    most: float = math.inf
 
     def unit_in(self, dim: int) -> str:
         """The unit in a scene of 2 or 3 dimensions."""
@@ -60,6 +70,13 @@ class Choice:
     read: Callable[[World, str], str]
     write: Writer
     of_scene: bool = False
+    suits: Callable[[World, str, str], bool] | None = None  # (world, name, option); None: all options suit all bodies
+
+    def options_for(self, world: World, names: list[str]) -> tuple[str, ...]:
+        """The options that suit all of these bodies."""
+        if self.suits is None:
+            return self.options
+        return tuple(option for option in self.options if all(self.suits(world, name, option) for name in names))
 
 
 def subjects(world: World, entry: Parameter | Choice, name: str | None) -> list[str]:
@@ -74,21 +91,58 @@ def subjects(world: World, entry: Parameter | Choice, name: str | None) -> list[
 def set_for(
     world: World, entry: Parameter | Choice, names: list[str], value: Any, later: dict[str, Any] | None = None
 ) -> None:
-    """Writes one value for several bodies; each gets the nearest one in its own range. `later` as for span_for."""
-    for name in names:
-        own = _span(world, entry, name, later or {}).clip(value) if isinstance(entry, Parameter) else value
-        entry.write(world, name, own)
+    """Writes one value for several bodies: all of them, or none and a SceneError. `later` as for span_for."""
+    if isinstance(entry, Parameter):
+        for name in names:
+            bounds = limits_for(world, entry, name, later or {})
+            check(entry.label, entry.unit_in(world.scene.dim), name, float(value), bounds)
+    before = world.scene
+    try:
+        for name in names:
+            entry.write(world, name, value)
+    except TurgorError:
+        if world.scene is not before:
+            world.revert(before)
+        raise
 
 
-def span_for(world: World, parameter: Parameter, names: list[str], later: dict[str, Any]) -> Span:
-    """The range that suits these bodies. `later`: bodies that came after the scene was opened, as they came."""
-    spans = [_span(world, parameter, name, later) for name in names]
-    return Span.of(min(span.low for span in spans), max(span.high for span in spans))
+def span_for(world: World, parameter: Parameter, names: list[str], later: dict[str, Any]) -> Span | None:
+    """The range of a slider for these bodies, which has room for their values of now; None: they have none in common.
+
+    `later`: bodies that came after the scene was opened, as they came.
+    """
+    bounds = [limits_for(world, parameter, name, later) for name in names]
+    spans = [
+        followed(_span(world, parameter, name, later), parameter.read(world, name), bound)
+        for name, bound in zip(names, bounds, strict=True)
+    ]
+    return common(spans, bounds)
+
+
+def limits_for(world: World, parameter: Parameter, name: str, later: dict[str, Any]) -> Limits:
+    """The least and the most that a body may have."""
+    return limits(_span(world, parameter, name, later), parameter.least, parameter.most)
+
+
+def values(world: World, entry: Parameter | Choice, names: list[str]) -> list[Any]:
+    """What these bodies have now, each value once; numbers in order, those that nobody can tell apart as one."""
+    if not isinstance(entry, Parameter):
+        return sorted({entry.read(world, name) for name in names})
+    distinct: list[float] = []
+    for value in sorted(entry.read(world, name) for name in names):
+        if not distinct or value - distinct[-1] > ALIKE * max(abs(value), abs(distinct[-1])):
+            distinct.append(value)
+    return distinct
 
 
 def _span(world: World, parameter: Parameter, name: str, later: dict[str, Any]) -> Span:
+    """About the value as the scene was opened; about that of now where another material is far away from it."""
     first = (live.opened(world, name) or later.get(name, world.scene[name])) if name else None
-    return parameter.span(world, name, first)
+    span = parameter.span(world, name, first)
+    low, high = limits(span, parameter.least, parameter.most)
+    if name and not low <= parameter.read(world, name) <= high:
+        return parameter.span(world, name, world.scene[name])
+    return span
 
 
 PARAMETERS: tuple[Parameter, ...] = (
@@ -136,7 +190,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter(
         "restitution", "Restitution", "", "How much of its speed a point keeps when it hits: 0 none, 1 all.",
-        live.any_body, live.fixed(0.0, 1.0), live.surface("restitution"), live.field("restitution")[1],
+        live.any_body, live.fixed(0.0, 1.0), live.surface("restitution"), live.field("restitution")[1], most=1.0,
     ),
     Parameter(
         "drag", "Drag", "1/s", "Slows all motion, as in honey: dv/dt = -drag v.", live.is_soft, live.drag_span,
@@ -174,6 +228,11 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 CHOICES: tuple[Choice, ...] = (
     Choice(
+        "material", "Material", tuple(LABELS),
+        "What the skin is made of; its mass, gas and surface follow. The numbers below then are those of the material.",
+        live.has_material, material, set_material, suits=suits,
+    ),
+    Choice(
         "law", "Gas law", ("isothermal", "adiabatic", PUMP),
         "isothermal: p V stays; adiabatic: p V^1.4 stays; or a pump holds the pressure.",
         live.has_gas, live.law, live.set_law,
@@ -204,4 +263,4 @@ CHOICES: tuple[Choice, ...] = (
     ),
 )  # fmt: skip
 
-ENTRIES: tuple[Parameter | Choice, ...] = (*PARAMETERS, *CHOICES)
+ENTRIES: tuple[Parameter | Choice, ...] = (CHOICES[0], *PARAMETERS, *CHOICES[1:])  # a material before its numbers

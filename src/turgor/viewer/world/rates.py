@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections import deque
 
-__all__ = ["Rates"]
+__all__ = ["STREAM_SHARE", "Rates"]
 
 WINDOW = 1.0  # s
+STREAM_SHARE = 0.35  # of the time of the world's thread that streaming may take
 
 
 class Rates:
@@ -20,6 +21,7 @@ class Rates:
         self.all_updates = 0
         self.frame_seconds = 0.0  # that the last simulated frame took
         self.update_seconds = 0.0  # that the last update took
+        self.update_gap = 0.0  # s between the last two updates
 
     def frames(self, count: int, seconds: float, took: float) -> None:
         """Frames were simulated: how many, how long in the world and how long by the clock (s)."""
@@ -30,7 +32,9 @@ class Rates:
 
     def update(self, took: float) -> None:
         """A frame was streamed, which took this long (s)."""
-        self._updates.append(time.perf_counter())
+        now = time.perf_counter()
+        self.update_gap = now - self._updates[-1] if self._updates else 0.0
+        self._updates.append(now)
         self.all_updates += 1
         self.update_seconds = took
 

@@ -7,7 +7,6 @@ simulation is rebuilt (some 40 ms for five balls) and goes on from its state.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -25,11 +24,10 @@ from turgor.simulation.choice import AUTO, needed_substeps
 from turgor.simulation.rebuild import rebuilt
 from turgor.simulation.simulation import Simulation
 from turgor.viewer.world.fillings import Fillings
+from turgor.viewer.world.grabs import Grabs
 
 __all__ = ["World"]
 
-BAND = 2.0 * math.pi * 3.0  # rad/s: a body hangs on a pointer's rubber band like on a spring of 3 Hz
-BAND_DAMPING = 0.35  # of critical
 BACKLOG = 6  # frames at most that are made up for in one go; what is later than that is dropped
 TURN = 0.012  # s of one go after which the page is to be served first
 SLOW, QUICK = 0.03, 0.006  # s that a frame may take before frames are made shorter, and less than which they are longer
@@ -78,13 +76,18 @@ class World:
         self.scene = self.sim.scene.copy()
         self.scene.simulation = self.sim.settings.of_scene()
         self.opened = self.scene.copy()  # as it was
+        self.came: dict[str, Thing] = {}  # what was added since, as it came
         self.playing = True
         self.speed = 1.0  # simulated seconds per second
         self.version = 1  # grows when there are other bodies or walls
         self.ticks = 1  # grows with every new state
+        self.starts = 0  # grows when it is back at a beginning
+        self.scenes = 0  # grows when another scene is opened
         self.watchers: list[Callable[[Frame], None]] = []  # called with every frame that is simulated
-        self._grabbed: dict[str, tuple[int, Any]] = {}
-        self._points: dict[str, Any] = {}  # of rigid bodies that are held, in the coordinates of their shapes
+        self.picture_center: Callable[[], Any] = lambda: (
+            None
+        )  # (dim,) m: what is in the middle of the picture, if known
+        self._grabs = Grabs()
         self._fillings = Fillings()
         self._due = 0.0  # simulated seconds that are to be run
         self._frame: Frame | None = None
@@ -98,7 +101,9 @@ class World:
         """Start with another scene. If it cannot be built, the old one goes on."""
         _check_size(scene, "the scene")
         self._restart(scene)
+        self.scenes += 1
         self.opened = scene.copy()
+        self.came.clear()
 
     def reset(self) -> None:
         """Back to the beginning, with the parameters of now."""
@@ -112,9 +117,9 @@ class World:
         scene = scene.copy()
         self.sim.rebuild(scene, settings=scene.simulation, restart=True)
         self.scene, self._division, self._odd = scene, 1, 0
-        self._grabbed.clear()
-        self._points.clear()
+        self._grabs = Grabs()
         self._fillings.end()
+        self.starts += 1
         self._renewed(bodies=True)
 
     @property
@@ -210,15 +215,16 @@ class World:
         scene = self.scene.copy()
         scene.set(path, value)
         head, *keys = path.split(".")
-        if keys[:1] == ["gas"]:
+        refilled = keys[:1] == ["gas"] or keys == ["material"]  # another preset holds another amount
+        if refilled:
             self._fillings.end(head)
         if self._change_live(scene, head, tuple(keys)):
             self.scene = self.sim.scene = scene
             self._frame = None
         else:
-            before = float(self.sim[head].nRT) if keys[:1] == ["gas"] else 0.0
+            before = float(self.sim[head].nRT) if refilled and self.gas(head) is not None else 0.0
             self._rebuild(scene, bodies=tuple(keys[:1]) == ("shape",) or tuple(keys) == COLOR)
-            if keys[:1] == ["gas"] and before > 0.0 and scene[head].gas.pressure_at == "equilibrium":  # type: ignore[union-attr]
+            if before > 0.0 and getattr(scene[head].gas, "pressure_at", "") == "equilibrium":  # type: ignore[union-attr]
                 self._fillings.begin(self.sim, head, before)
 
     def _change_live(self, scene: Scene, head: str, keys: tuple[str, ...]) -> bool:
@@ -294,6 +300,10 @@ class World:
         self.sim.state.temperatures[:, view.index] = new.temperature
         return True
 
+    def revert(self, scene: Scene) -> None:
+        """Go on with an earlier description of the same bodies."""
+        self._rebuild(scene, bodies=False)
+
     def change_gas(self, name: str, **changes: Any) -> None:
         """Change the gas of a body: gauge (Pa), moles, temperature (K; the amount is kept), ambient (Pa), law, held.
 
@@ -348,7 +358,9 @@ class World:
         scene.add(thing)
         _check_size(scene, "with it the scene")
         self._rebuild(scene, bodies=True)
-        return next(name for name in scene.names if name not in before)
+        name = next(name for name in scene.names if name not in before)
+        self.came[name] = scene[name]
+        return name
 
     def remove(self, name: str) -> None:
         """Take a body out, with what it is glued by."""
@@ -399,7 +411,7 @@ class World:
         fps = scene.simulation.fps * division
         self.sim.rebuild(scene, settings=replace(scene.simulation, fps=fps), ledger=ledger)
         self.scene, self._division = scene, division
-        for name, (vertex, target) in list(self._grabbed.items()):
+        for name, (vertex, target) in self.grabbed.items():
             try:
                 self.grab(name, vertex, target)
             except SceneError:  # it is gone, or fixed now
@@ -428,49 +440,26 @@ class World:
 
     # pointers -------------------------------------------------------------------------------------------------------
 
-    def nearest_vertex(self, names: list[str], point: Any) -> tuple[str, int]:
-        """The body among `names`, and its vertex, that is nearest to a point (m)."""
-        best = (math.inf, "", 0)
-        for name in names:
-            distance = np.linalg.norm(self.sim[name].positions - np.asarray(point), axis=1)
-            index = int(distance.argmin())
-            best = min(best, (float(distance[index]), name, index))
-        return best[1], best[2]
-
     def grab(self, name: str, vertex: int, target: Any, point: Any = None) -> None:
-        """Pull a vertex of a body to a target (m), as on a rubber band that suits its weight.
-
-        point: where (m) a rigid body is taken hold of, when it is; calls without it move the target.
-        """
-        view = self.sim[name]
-        mass = float(view.mass)
-        stiffness, damping = mass * BAND**2, 2.0 * BAND_DAMPING * mass * BAND
-        if isinstance(self.scene[name], Body):  # the band must not ask for much shorter steps than the body does
-            rate = self.sim.settings.fps * max(self.sim.substeps, 8)
-            light = float(view.masses[vertex])
-            stiffness, damping = min(stiffness, light * rate**2), min(damping, 0.5 * light * rate)
-        elif point is not None:
-            self._points[name] = self.sim.rigid_bodies[name].to_shape(point)
-        self.sim.grab(name, vertex, target, stiffness, damping, self._points.get(name))
-        self._grabbed[name] = (vertex, target)
+        """Pull a vertex of a body to a target (m), as on a rubber band that suits its weight (`Grabs.pull`)."""
+        self._grabs.pull(self, name, vertex, target, point)
 
     def drop(self, name: str) -> None:
         """Let go of a body; it keeps its velocity."""
-        self._points.pop(name, None)
-        if self._grabbed.pop(name, None) is not None and name in self.sim.names:
-            self.sim.release(name)
+        self._grabs.drop(self, name)
 
     def held_point(self, name: str) -> Any:
         """(dim,) m: where the point is by which a body is held."""
-        point = self._points.get(name)
-        if point is not None:
-            return self.sim.rigid_bodies[name].from_shape(point)
-        return self.sim[name].positions[self._grabbed[name][0]]
+        return self._grabs.held_point(self, name)
+
+    def pull_on(self, name: str) -> Any:
+        """(dim,) N: what a body is pulled with, as `grab` was last called."""
+        return self._grabs.forces.get(name, np.zeros(self.scene.dim))
 
     @property
     def grabbed(self) -> dict[str, tuple[int, Any]]:
         """Bodies that are held: name -> (vertex, target)."""
-        return dict(self._grabbed)
+        return dict(self._grabs.held)
 
 
 def _check_size(scene: Scene, what: str) -> None:

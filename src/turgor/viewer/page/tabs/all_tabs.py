@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["TABS", "build_tabs"]
 
 
+# Named for what one does there.
 TABS: tuple[tuple[str, type[Tab]], ...] = (
-    ("Scene", SceneTab),
-    ("Hands", AddTab),
+    ("Choose", SceneTab),
     ("Change", ChangeTab),
-    ("View", ViewTab),
-    ("Plots", PlotsTab),
-    ("Keep", KeepTab),
+    ("Add", AddTab),
+    ("Look", ViewTab),
+    ("Plot", PlotsTab),
+    ("Save", KeepTab),
 )
 
 

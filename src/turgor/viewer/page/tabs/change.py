@@ -1,4 +1,4 @@
-"""The tab "Change": the live parameters of the selected body, or of all, and of the scene."""
+"""The tab "Change": the live parameters of the selected body, or of all, and of the scene; simple, or all of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from turgor.errors import TurgorError
 from turgor.viewer.page.tabs.tab import Tab
-from turgor.viewer.world.parameters import ENTRIES, Choice, Parameter, Span, set_for, span_for, subjects
+from turgor.viewer.world.parameters import (
+    ENTRIES,
+    NARROW,
+    Choice,
+    Parameter,
+    Span,
+    limits_for,
+    set_for,
+    span_for,
+    subjects,
+    values,
+)
+from turgor.viewer.world.ranges import check, spoken
+from turgor.viewer.world.simple import SIMPLE
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
@@ -16,10 +29,13 @@ if TYPE_CHECKING:
 __all__ = ["ChangeTab"]
 
 REST = 1.0  # s after the last touch until a control may be set by us: not while someone drags it or types into it
-MANY = 12  # more bodies than this do not change how they hold gas at once: each rebuilds the simulation
-PRESETS = {"Earth": 9.81, "Moon": 1.62, "Zero": 0.0}  # m/s²
+SLOW = ("law", "pressure_at", "material")
+MANY = 12  # more bodies than this do not change these at once: each rebuilds the simulation
+PRESETS = {"Earth": 9.81, "Moon": 1.62, "Mars": 3.71, "Zero": 0.0}  # m/s²
 HELP = "Click a body to select it."
-TABLE = {entry.key: entry for entry in ENTRIES}
+JOINED = "\u2060"  # no line ends here
+MIXED = "(mixed)"  # what a list shows while bodies differ
+TABLE = {entry.key: entry for entry in (*SIMPLE, *ENTRIES)}
 
 
 class ChangeTab(Tab):
@@ -34,17 +50,23 @@ class ChangeTab(Tab):
         self._later: dict[str, Any] = {}  # bodies that came after the scene was opened, as they came
         self._touched: dict[str, float] = {}  # when a person last moved a control
         self._wanted: dict[str, Any] = {}  # what pages have sent since the last turn
+        self._doubtful: dict[str, Any] = {}  # out of range, perhaps half typed: refused once it has come to rest
         self._lock = threading.Lock()
         self._shown: Any = None  # the scene whose values are shown
         gui = playground.server.gui
         self._selection.add_dropdown()
         self._now = gui.add_markdown(HELP)
+        self._simple = gui.add_folder("All bodies")
+        with self._simple:
+            for entry in SIMPLE:
+                self._add(entry)
         self._folder = gui.add_folder("All bodies")
         with self._folder:
-            for entry in (entry for entry in TABLE.values() if not entry.of_scene):
+            for entry in (entry for entry in ENTRIES if not entry.of_scene):
                 self._add(entry)
-        with gui.add_folder("Scene"):
-            for entry in (entry for entry in TABLE.values() if entry.of_scene):
+        self._whole = gui.add_folder("Scene")
+        with self._whole:
+            for entry in (entry for entry in ENTRIES if entry.of_scene):
                 self._add(entry)
                 if entry.key == "gravity":
                     self._presets = gui.add_button_group("as on", tuple(PRESETS))
@@ -52,7 +74,13 @@ class ChangeTab(Tab):
         self._presets.on_click(lambda _: self._note("gravity", PRESETS[self._presets.value]))
         self._back.on_click(lambda _: playground.do(self._restore))
         self._selection.on_change(self._arrange)
+        playground.mode.on_change(self._choose_folders)
         playground.every(0.3, self._refresh)
+
+    def _choose_folders(self) -> None:
+        advanced = self._playground.mode.advanced
+        self._simple.visible = not advanced
+        self._folder.visible = self._whole.visible = advanced
 
     def control(self, key: str) -> Any:
         """The slider or dropdown of a parameter."""
@@ -90,15 +118,39 @@ class ChangeTab(Tab):
         with self._lock:
             wanted, self._wanted = self._wanted, {}
         for key, value in wanted.items():
+            self._doubtful.pop(key, None)
+            if value == MIXED:
+                continue
+            try:
+                self._check(key, value)
+            except TurgorError:
+                self._doubtful[key] = value
+                continue
             try:
                 set_for(self._playground.world, TABLE[key], self._names[key], value, self._later)
             except TurgorError as error:
-                self._touched.pop(key, None)  # it goes back at once
-                self._shown = None
-                self._playground.notify("That does not work", str(error), "error")
+                self._refuse(key, error)
+            else:
+                span = self._spans.get(key)
+                if isinstance(TABLE[key], Parameter) and (span is None or span.clip(value) != value):
+                    self._fit(key)  # it was typed: the page would bring it back into the range
         if "pressure_at" in wanted:  # other amounts of gas suit
             self._fit("moles")
         self._refresh()
+
+    def _check(self, key: str, value: Any) -> None:
+        """SceneError where a body cannot have it."""
+        world, entry = self._playground.world, TABLE[key]
+        if isinstance(entry, Parameter):
+            for name in self._names[key]:
+                bounds = limits_for(world, entry, name, self._later)
+                check(entry.label, entry.unit_in(world.scene.dim), name, float(value), bounds)
+
+    def _refuse(self, key: str, error: TurgorError) -> None:
+        """The control goes back at once, and the page says why."""
+        self._touched.pop(key, None)
+        self._shown = None
+        self._playground.notify("That does not work", str(error), "error")
 
     def _restore(self) -> None:
         self._playground.world.restore()
@@ -109,7 +161,7 @@ class ChangeTab(Tab):
         world, name = self._playground.world, self._selection.name
         things = (*world.scene.bodies, *world.scene.rigid_bodies)
         self._later = {thing.name: self._later.get(thing.name, thing) for thing in things}
-        self._folder.label = "All bodies" if name is None else f"Body {name}"
+        self._simple.label = self._folder.label = "All bodies" if name is None else f"Body {name}"
         with self._playground.server.atomic():
             for key in TABLE:
                 self._fit(key)
@@ -118,13 +170,16 @@ class ChangeTab(Tab):
         self._refresh()
 
     def _fit(self, key: str) -> None:
+        """Whether a control is there, and its range."""
         world, entry, control = self._playground.world, TABLE[key], self._controls[key]
         names = self._names[key] = subjects(world, entry, self._selection.name)
-        control.visible = bool(names) and not (key in ("law", "pressure_at") and len(names) > MANY)
+        control.visible = bool(names) and not (key in SLOW and len(names) > MANY)
         if names and isinstance(entry, Parameter):
-            span = self._spans[key] = span_for(world, entry, names, self._later)
-            control.label = entry.title(world.scene.dim)
-            control.min, control.max, control.step, control.precision = span.low, span.high, span.step, span.digits
+            span = span_for(world, entry, names, self._later)
+            control.disabled = span is None  # these bodies are too different: each has its own slider
+            if span is not None and span != self._spans.get(key):
+                self._spans[key] = span
+                control.min, control.max, control.step, control.precision = span.low, span.high, span.step, span.digits
 
     def _refresh(self) -> None:
         """Show the values of now, but leave alone what someone is just moving."""
@@ -132,30 +187,50 @@ class ChangeTab(Tab):
         resting = [key for key, touched in list(self._touched.items()) if now - touched > REST]
         for key in resting:
             self._touched.pop(key, None)
+            if key in self._doubtful:
+                try:
+                    self._check(key, self._doubtful.pop(key))
+                except TurgorError as error:
+                    self._refuse(key, error)
         if self._shown is not world.scene or resting:
             self._shown = world.scene
             for key in ("wind_x", "wind_y", "wind_z", "air_density"):  # they matter once a body has air drag
                 if bool(self._names.get(key)) != bool(subjects(world, TABLE[key], None)):
                     self._fit(key)
-            for key, names in self._names.items():
-                if names and key not in self._touched:
-                    self._controls[key].value = self._value(key, names[0])
+            with self._playground.server.atomic():
+                for key, names in self._names.items():
+                    if names and key not in self._touched:
+                        self._show_value(key, names)
         self._now.content = self._measured()
 
-    def _value(self, key: str, name: str) -> Any:
-        entry = TABLE[key]
-        value = entry.read(self._playground.world, name)
-        if not isinstance(value, float):
-            self._offer(key, value)
-            return value
-        span = self._spans[key]
-        return round(span.clip(value), span.digits)
+    def _show_value(self, key: str, names: list[str]) -> None:
+        """The value that all have; where they differ, the label says from where to where."""
+        entry, control, world = TABLE[key], self._controls[key], self._playground.world
+        found = values(world, entry, names)
+        if not isinstance(entry, Parameter):
+            value = found[0] if len(found) == 1 else MIXED
+            self._offer(key, value, names)
+            control.value = value
+            return
+        self._fit(key)
+        span = self._spans.get(key)
+        if span is not None:
+            control.value = round(span.clip((found[0] + found[-1]) / 2.0), span.digits)
+        label = entry.title(world.scene.dim)
+        if len(found) > 1:
+            ends = f"{spoken(found[0])} to {spoken(found[-1])}".replace(".", f".{JOINED}")
+            label += f", mixed:{NARROW}{ends}"
+        if control.label != label:
+            control.label = label
 
-    def _offer(self, key: str, value: str) -> None:
-        """A scene may have a value that is not in the list, such as 100 substeps."""
-        control = self._controls[key]
-        if value not in control.options:
-            control.options = (*control.options, value)
+    def _offer(self, key: str, value: str, names: list[str]) -> None:
+        """A scene may have a value that is not in the list, such as 100 substeps; bodies may differ."""
+        entry, control = TABLE[key], self._controls[key]
+        assert isinstance(entry, Choice)
+        options = entry.options_for(self._playground.world, names)
+        options = options if value in options else (*options, value)
+        if control.options != options:
+            control.options = options
 
     def _measured(self) -> str:
         """Volume and pressure of the selected body as they are now."""

@@ -1,4 +1,4 @@
-"""The Keep tab: take a picture, record, replay, and download what was recorded or the scene itself."""
+"""The tab Save: take a picture, record, replay, and download what was recorded or the scene itself."""
 
 from __future__ import annotations
 
@@ -94,6 +94,8 @@ class KeepTab(Tab):
                 "Scene (.toml)", icon="file-text", hint="The scene as it is set now; runs with turgor."
             )
             scene.on_click(lambda event: do(self._send_scene, event.client))
+        with gui.add_folder("Open"):
+            self._playground.share.add_button()
 
     def _refresh(self) -> None:
         """Length and memory, and which buttons can be pressed."""

@@ -1,4 +1,4 @@
-"""The tab "Plots": the energy ledger, volume and pressure, the p-V diagram and the frame time, live."""
+"""The tab "Plot": the energy ledger, volume and pressure, the p-V diagram and the frame time, live."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tab "Scene": which scene, its time, and the numbers that matter."""
+"""The tab "Choose": which scene, its time, and the numbers that matter."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from turgor import gallery
 from turgor.solvers.accuracy import in_words
 from turgor.viewer.page.tabs.tab import Tab
+from turgor.viewer.page.thumbnails import Thumbnails
+from turgor.viewer.page.words import page_words
 
 if TYPE_CHECKING:
     from turgor.viewer.page.playground import Playground
@@ -39,6 +41,8 @@ class SceneTab(Tab):
         self._settle = gui.add_button("Settle", hint="Find the state of rest now, instead of waiting for it")
         self._reset = gui.add_button("Reset")
         self._speed = gui.add_dropdown("Speed (× real time)", SPEEDS, initial_value="1")
+        with gui.add_folder("Gallery"):
+            self.thumbnails = Thumbnails(playground, self._open)
         self._numbers = gui.add_markdown("")
         gui.add_markdown(KEYS)
         self._choice.on_update(self._chosen)
@@ -108,7 +112,8 @@ class SceneTab(Tab):
 
     def _warn(self) -> None:
         """What looks wrong in this scene, as long as it does."""
-        sentences = self._playground.world.sim.warnings
+        world = self._playground.world
+        sentences = [page_words(sentence, world.scene.names) for sentence in world.sim.warnings]
         text = "\n\n".join(f"**Warning:** {MARKUP.sub(ESCAPED, sentence)}" for sentence in sentences)
         if text != self._warnings.content:
             self._warnings.content = text
@@ -116,25 +121,26 @@ class SceneTab(Tab):
 
     def _describe(self) -> None:
         scene = self._playground.world.scene
+        self.thumbnails.mark(scene.name if scene.name in self._rows else "")
         self._text.content = scene.description or scene.name
 
     def _refresh(self) -> None:
         playground, world = self._playground, self._playground.world
         self._play.label = "Pause" if world.playing else "Play"
         rates, sim = playground.rates, world.sim
-        rigid = len(world.scene.rigid_bodies)
-        bodies = len(world.scene.bodies)
-        self._numbers.content = (
-            f"| | |\n|:--|--:|\n"
-            f"| time | {sim.time:.2f} s |\n"
-            f"| real-time factor | {rates.real_time_factor:.2f} |\n"
-            f"| frames simulated | {rates.frame_rate:.0f} /s |\n"
-            f"| updates streamed | {rates.update_rate:.0f} /s |\n"
-            f"| solver | {sim.solver} |\n"
-            f"| substeps per frame | {sim.substeps} |\n"
-            f"| energy error (estimated) | {in_words(sim.energy_error, sim.engine.scheme)} |\n"
-            f"| soft bodies, rigid bodies | {bodies}, {rigid} |\n"
-            f"| vertices | {sim.vertices} |\n"
-            f"| contacts | {sim.contacts().count} |\n"
-            + (f"\nSolver {sim.solver}: {sim.choice.reason}.\n" if sim.choice.reason else "")
-        )
+        rows = [("time", f"{sim.time:.2f} s"), ("real-time factor", f"{rates.real_time_factor:.2f}")]
+        if playground.mode.advanced:
+            rows += [
+                ("frames simulated", f"{rates.frame_rate:.0f} /s"),
+                ("updates streamed", f"{rates.update_rate:.0f} /s"),
+                ("solver", sim.solver),
+                ("substeps per frame", str(sim.substeps)),
+                ("energy error (estimated)", in_words(sim.energy_error, sim.engine.scheme)),
+                ("soft bodies, rigid bodies", f"{len(world.scene.bodies)}, {len(world.scene.rigid_bodies)}"),
+                ("vertices", str(sim.vertices)),
+                ("contacts", str(sim.contacts().count)),
+            ]
+        text = "| | |\n|:--|--:|\n" + "".join(f"| {name} | {value} |\n" for name, value in rows)
+        if playground.mode.advanced and sim.choice.reason:
+            text += f"\nSolver {sim.solver}: {sim.choice.reason}.\n"
+        self._numbers.content = text

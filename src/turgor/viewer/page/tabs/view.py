@@ -103,6 +103,12 @@ class ViewTab(Tab):
                 "Shadows", self._playground.shadows, hint="In 3D scenes. Without them old computers are faster."
             )
             self.texture = gui.add_checkbox("Texture on cloth", True, hint="The picture on a flag.")
+        self.follow = gui.add_checkbox(
+            "Camera follows",
+            self._playground.follow,
+            hint="Goes after what leaves the picture.",
+        )
+        self.follow.on_update(lambda _: setattr(self._playground, "follow", bool(self.follow.value)))
         for box in (self.smooth, self.wireframe, self.see_through, self.shadows):
             box.on_update(lambda _: do(self._apply))
         self.texture.on_update(lambda _: do(self._set_texture))
