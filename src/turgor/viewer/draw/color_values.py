@@ -22,7 +22,7 @@ __all__ = ["BANDS", "KINDS", "NONE", "Kind", "Measure", "Range", "band_colors", 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-BANDS = 61  # so many that two neighbours cannot be told apart; an odd number: the middle band is about zero
+BANDS = 61  # so many that two neighbours hardly differ; an odd number: the middle band is about zero
 RINGS, RINGED, MOST_RINGS = 2, 162, 8  # rings of faces, of a body of so many vertices, and at most
 NONE = (0.70, 0.70, 0.70)  # colour of what has no value
 
