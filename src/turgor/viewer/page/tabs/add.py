@@ -47,7 +47,7 @@ class AddTab(Tab):
             self._remove = gui.add_button("Remove it")
         self._shape.on_update(self._shape_chosen)
         self._add.on_click(lambda _: playground.do(self._add_shape))
-        playground.share.on_mesh(self.upload.take)
+        playground.share.on_mesh(self.upload.take_dropped)
         self._unpin.on_click(lambda _: playground.do(self._unpin_all))
         self._remove.on_click(lambda _: playground.do(self._remove_it))
         playground.pointers.on_click(self._clicked)
