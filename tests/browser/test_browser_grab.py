@@ -28,6 +28,7 @@ FPS = 24000.0  # frames per simulated second, so that the page gets new vertices
 MARGIN = 3  # pixels of the picture, each of several of the page, to the next outline
 LIGHT = np.pi  # an ambient light in which a surface has its own colour
 NOTHING = "nothing"
+IS_PICTURE = "([x, y]) => document.elementFromPoint(x, y)?.tagName === 'CANVAS'"  # and not the bar that lies over it
 STRONG, WEAK, DARK = 60, 25, 170  # of 255: the colour of a body, of floor, grid and walls; the light of a dark body
 
 
@@ -97,9 +98,11 @@ def grabbed_by(visitor: Visitor, x: float, y: float) -> str:
     world, eye = visitor.playground.world, np.array(visitor.camera.position)
     visitor.press(x, y)
     visitor.page.mouse.move(x + 8, y)
-    visitor.wait(lambda: world.grabbed or np.abs(visitor.camera.position - eye).max() > 1e-9, "a grab, or the camera")
-    held = [*world.grabbed, NOTHING][0]
-    visitor.release()
+    try:
+        visitor.wait(lambda: world.grabbed or np.abs(visitor.camera.position - eye).max() > 1e-9, f"a grab at {x}, {y}")
+        held = [*world.grabbed, NOTHING][0]
+    finally:
+        visitor.release()
     visitor.wait(lambda: not world.grabbed, "the hand to let go")
     return held
 
@@ -117,10 +120,13 @@ def test_what_lies_under_the_pointer_is_grabbed(visitor: Visitor, name: str) -> 
     places = far_from_edges(numbers)
     found = np.array([numbers[tuple(place)] for place in places])
     for _ in range(POINTS):
-        wanted = chance.choice(np.unique(found))  # small bodies, too
-        row, column = chance.choice(places[found == wanted])
-        x = box["x"] + (column + 0.5) / numbers.shape[1] * box["width"]
-        y = box["y"] + (row + 0.5) / numbers.shape[0] * box["height"]
+        while True:
+            wanted = chance.choice(np.unique(found))  # small bodies, too
+            row, column = chance.choice(places[found == wanted])
+            x = box["x"] + (column + 0.5) / numbers.shape[1] * box["width"]
+            y = box["y"] + (row + 0.5) / numbers.shape[0] * box["height"]
+            if visitor.page.evaluate(IS_PICTURE, [x, y]):
+                break
         held = grabbed_by(visitor, x, y)
         seen.add(names[wanted])
         if held != names[wanted]:

@@ -80,5 +80,5 @@ def test_stress_and_wrinkles_colour_a_beach_ball(open_page: Any, open_tab: Calla
     assert until(lambda: count(view("wrinkles"), 2, 0) > 300, 60.0)  # most of the ball is taut
     assert until(lambda: count(view("wrinkles"), 0, 2) > 300, 60.0)  # most of the bag is slack
     for state, band in ((1, BANDS // 2), (2, BANDS - 1)):
-        assert len(page.panel.painter.bands[band].faces) == (states == state).sum()
+        assert len(page.panel.painter.bands[band].faces) == 4 * (states == state).sum()  # as the smooth skin is drawn
     tab.screenshot(path=tmp_path / "page-wrinkles.png")

@@ -55,7 +55,7 @@ def test_on_a_phone_the_panel_is_a_closed_drawer(browser: Browser, playground: P
     expect(page).to_have_url(f"{playground.url}/")
     assert playground.world.scene.name == "drop"
     expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")  # from the first picture on
-    tab = page.get_by_role("tab", name="Scene")
+    tab = page.get_by_role("tab", name="Choose")
     expect(tab).not_to_be_in_viewport()
     box = bar.bounding_box()
     assert box is not None
@@ -246,6 +246,7 @@ def test_a_mesh_that_is_dropped_on_the_page_becomes_a_body(visitor: Visitor) -> 
     world = visitor.playground.world
     count = len(world.scene.bodies)
     drop_file(visitor, "ball.obj", trimesh.creation.icosphere(2).export(file_type="obj"))
+    visitor.page.get_by_role("button", name="Add it", exact=True).first.click(timeout=PATIENCE)  # of the message
     visitor.wait(lambda: len(world.scene.bodies) == count + 1, "the body", seconds=60)
     assert visitor.page.locator('input[accept=".turgor-drop"]').locator("xpath=..").is_hidden()
 

@@ -23,6 +23,7 @@ from turgor import Scene, SceneError, Simulation, gallery, shapes
 from turgor.viewer.export.downloads import file_name, scene_file
 from turgor.viewer.export.files import CancelledError, export
 from turgor.viewer.export.standalone import standalone_html
+from turgor.viewer.export.two_painters import WORTHWHILE, can_share, write_video
 from turgor.viewer.world.recording import Recording
 
 pytest.importorskip("imageio_ffmpeg")
@@ -86,6 +87,27 @@ def test_uneven_recording_plays_in_real_time(drop, tmp_path):
         # A straight line over a gap of T = 5/60 s misses by a T²/8: 3 pixels of 1/60 m at the 5 g of the bounce.
         # A frame that is merely held would miss by v T, 20 pixels.
         assert blue_row(one) == pytest.approx(blue_row(other), abs=3.0)
+
+
+def test_two_painters_make_the_video_of_one(private, tmp_path):
+    """Half the pictures each, by one camera; joined in order, and counted together."""
+    long = film("two-spheres", 2 * WORTHWHILE + 1, lambda number: number % 2 == 0)
+    assert can_share(long, WORTHWHILE) == ((os.cpu_count() or 1) > 1)
+    made = {}
+    for share in (True, False):
+        steps: list[int] = []
+        write_video(
+            long, tmp_path / "v.mp4", {"fps": 30.0, "size": (192, 108)}, WORTHWHILE,
+            lambda done, total, steps=steps: steps.append(done), share,
+        )  # fmt: skip
+        assert steps == sorted(steps)
+        assert steps[-1] == WORTHWHILE
+        made[share] = pictures((tmp_path / "v.mp4").read_bytes(), tmp_path)
+        assert {entry.name for entry in tmp_path.iterdir()} <= {"v.mp4", "read.mp4"}
+    assert made[True][0]["fps"] == made[False][0]["fps"] == 30.0
+    assert len(made[True][1]) == len(made[False][1]) == WORTHWHILE
+    for one, other in zip(made[True][1], made[False][1], strict=True):
+        assert np.abs(one.astype(int) - other).mean() < 2.0  # but for what the encoder loses
 
 
 def test_gif(drop):

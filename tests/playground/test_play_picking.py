@@ -93,7 +93,7 @@ def test_viser_makes_no_copy_of_a_mesh_that_is_streamed(open_page: Any) -> None:
     for node in page.playground.nodes.bodies:
         points = np.asarray(node.handle.vertices)
         assert np.linalg.norm(np.ptp(points, axis=0)) < 0.1
-        expected = node.mesh.points(upright(page.playground.world.frame().positions))
+        expected = node.mesh.points(page.playground.nodes.points_of(page.playground.world.frame()))
         np.testing.assert_array_equal(points * node.handle.scale, expected)
 
 

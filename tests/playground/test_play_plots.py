@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import time
+from typing import Any
 
 import numpy as np
 import pytest
 
+from support.waiting import until
 from turgor import gallery
 from turgor.viewer.draw.diagram import diagram
+from turgor.viewer.page.tabs.plots import PlotsTab, _rounded
 from turgor.viewer.world.rates import Rates
 from turgor.viewer.world.time_series import ENERGIES, Ring, Series
 from turgor.viewer.world.world import World
@@ -107,3 +112,31 @@ def test_a_path_is_drawn_in_order_with_ticks_and_a_dot_at_its_end() -> None:
     assert "<circle" in picture
     still = diagram("still", "V", "p", np.full(3, 2.0), np.full(3, 5.0))  # at rest: no division by zero
     assert "nan" not in still
+
+
+def test_the_plots_can_be_kept_as_a_table(open_playground: Any) -> None:
+    """A column per curve, named with its unit; the values are those of the plots."""
+    playground = open_playground("drop-2d", Plots=PlotsTab)
+    tab = playground.tabs[0]
+    until(lambda: len(tab.series.energy) > 3 and len(tab.series.gas) > 3)
+    playground.world.playing = False
+    until(lambda: playground.shown == playground.world.state)
+    table = list(csv.reader(io.StringIO(tab.table())))
+    assert table[0] == [
+        "time (s)", *(f"{name} (J)" for name in ENERGIES), "volume of ball (m²)", "gauge pressure of ball (N/m)",
+    ]  # fmt: skip
+    times = [float(row[0]) for row in table[1:]]
+    assert times == sorted(set(times))
+    at, volume, gauge, _ = tab.series.gas.columns()
+    last = next(row for row in table[1:] if float(row[0]) == pytest.approx(at[-1]))
+    assert [float(value) for value in last[-2:]] == pytest.approx([volume[-1], gauge[-1]], rel=1e-6)
+
+
+def test_curves_have_names_and_the_cursor_reads_values(open_playground: Any) -> None:
+    playground = open_playground("drop-2d", Plots=PlotsTab)
+    plot = playground.tabs[0]._plots["energy"]
+    assert [entry["label"] for entry in plot.series] == ["time (s)", *ENERGIES]
+    assert plot.legend["live"]
+    assert plot.cursor["show"]
+    values = _rounded(np.array([1234567.0, 0.000123456789, -2.0, np.nan, 0.0]))
+    np.testing.assert_allclose(values, [1234600.0, 0.00012346, -2.0, np.nan, 0.0], rtol=1e-9)

@@ -22,6 +22,7 @@ from turgor.viewer.page.playground import Playground
 from turgor.viewer.page.shell import hint_of
 from turgor.viewer.server import answers
 from turgor.viewer.server.answers import LINK, NEWS
+from turgor.viewer.server.client_finish import finished
 from turgor.viewer.server.gate import Gate
 from turgor.viewer.server.shell_page import shell_page
 from turgor.viewer.server.viser_private import client_page
@@ -61,7 +62,7 @@ def test_the_page_is_visers_with_the_shell_in_it(playground: Playground) -> None
     assert get(playground.gate, "/index.html")[1] == answer
     assert "<title>turgor</title>" in page
     # All of viser's program is there, and what is seen first stands before it runs.
-    program = re.search("<script data-p=.*</script>", client_page(), re.S)
+    program = re.search("<script data-p=.*</script>", finished(client_page()), re.S)
     assert program is not None
     assert program[0] in page
     assert "turgor is loading" in page

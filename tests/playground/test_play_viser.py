@@ -12,10 +12,12 @@ from typing import Any
 import msgspec
 import pytest
 import viser
+import zstandard
 from viser import _messages
 
 from support.play_helpers import CAMERA, page
 from support.waiting import until
+from turgor.viewer.server.client_finish import CHANGES, LOADED, SPEEDS, finished
 from turgor.viewer.server.viser_private import CHECKED_WITH, client_page
 from turgor.viewer.server.viser_server import open_server
 
@@ -124,3 +126,29 @@ def test_only_one_file_uses_private_things() -> None:
 def test_every_way_to_private_things_is_found(line: str) -> None:
     assert len(reached(line)) == 1
     assert reached("self._own = sys._getframe; x.__class__; getattr(a, 'b_c')") == []
+
+
+def client_program(text: str) -> str:
+    """viser's program: its page carries it packed by zstd, as numbers of the base 88 (five of them are four bytes)."""
+    packed = max(re.findall(r'="([^"]*)"', text), key=len)
+    digits = {sign: k for k, sign in enumerate(chr(c) for c in range(0x21, 0x7F) if chr(c) not in "\"&<>'`")}
+    content = bytearray()
+    for start in range(0, len(packed), 5):
+        group, value = packed[start : start + 5], 0
+        for sign in group:
+            value = 88 * value + digits[sign]
+        content += value.to_bytes(len(group) - 1, "big")
+    return zstandard.ZstdDecompressor().decompressobj().decompress(bytes(content)).decode("utf-8", "replace")
+
+
+def test_what_is_changed_in_the_client_is_there_once() -> None:
+    text = client_page()
+    assert text.count(LOADED) == 1, f"the loader of the page is another one: {TOLD}"
+    program = client_program(text)
+    for words, other in CHANGES:
+        assert len(re.findall(words, program)) == 1, f"{words} is not in the client any more: {TOLD}"
+        program = re.sub(words, re.sub(r"\$(\d)", r"\\\1", other), program)
+    assert "roughness:" in program
+    assert all(f"`{speed}`" in program for speed in SPEEDS)
+    assert finished(text).count("turgorFinish(") == 2  # made, and called
+    assert finished("<head>another page") == "<head>another page"

@@ -66,12 +66,12 @@ def ask(playground: Playground, function: Callable[..., Any], *arguments: Any) -
 
 
 def listen(playground: Playground) -> list[tuple[str, str]]:
-    """All messages (title, text) of the playground from now on; those of other kinds than "info" are errors."""
+    """All errors (title, text) that the playground says from now on; that it is slow, on a busy machine, is none."""
     told: list[tuple[str, str]] = []
     say = playground.notices.say
 
     def note(title: str, text: str, kind: str = "info", *more: Any, **options: Any) -> str:
-        if kind != "info":
+        if kind == "error":
             told.append((title, text))
         return say(title, text, kind, *more, **options)
 

@@ -12,6 +12,7 @@ from turgor.output.frame import Frame, Layout, WallLayout, WallPose
 from turgor.record import look as looks
 from turgor.record.geometry import loops
 from turgor.record.look import Look, Pixels, ValueColors
+from turgor.record.skin import Skin
 
 __all__ = ["FlatPainter"]
 
@@ -28,7 +29,8 @@ class FlatPainter:
         self._look = look
         self._colors = looks.base_colors(layout)
         self._values = ValueColors(look, layout) if look.color_by else None
-        self._chains = [loops(body.faces) for body in layout.bodies]
+        self._skin: Skin | None = None
+        self._chains: list[Any] = []
         self._scale = 0.0  # fine pixels per metre
         self._middle = np.zeros(2)
         self._radius = 1.0  # of the scene, metres
@@ -43,14 +45,15 @@ class FlatPainter:
         for wall, pose in zip(self._layout.walls, frame.walls, strict=True):
             self._draw_wall(pen, wall, pose)
         values = self._values.vertex_colors(frame) if self._values else None
+        points = self._pixels(self._skin.points(frame).astype(np.float64)) if self._skin else np.zeros((0, 2))
         for number, body in enumerate(self._layout.bodies):
-            points = self._pixels(frame.positions[body.start : body.start + body.count])
             color = np.array(self._colors[number])
             if values is not None:
                 color = values[body.start : body.start + body.count].mean(axis=0)
             self._draw_body(pen, points, self._chains[number], color)
             if body.kind == "rigid" and body.count >= ROUND:  # a spoke shows how it turns
-                spoke = np.array([points.mean(axis=0), points[0]])
+                own = points[body.start : body.start + body.count]
+                spoke = np.array([own.mean(axis=0), own[0]])
                 pen.line(_flat(spoke), fill=_ink(color * 0.62), width=self._width(0.004))
         if self._look.normals:
             self._draw_normals(pen, frame)
@@ -63,6 +66,8 @@ class FlatPainter:
     def aim(self, *frames: Frame) -> None:
         if self._scale == 0:
             self._set_view(frames)
+            self._skin = Skin(self._layout, frames[0], self._look.smooth)
+            self._chains = [loops(body.points[body.faces]) for body in self._skin.bodies]
             self._background = self._paint_background()
 
     def close(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,6 +11,7 @@ __all__ = ["loops", "to_3d", "vertex_normals"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+Real = TypeVar("Real", np.float32, np.float64)
 
 
 def loops(segments: npt.ArrayLike) -> tuple[list[IntArray], list[IntArray]]:
@@ -39,13 +42,17 @@ def to_3d(points: npt.ArrayLike) -> FloatArray:
     return result
 
 
-def vertex_normals(points: FloatArray, faces: npt.NDArray[np.integer]) -> FloatArray:
+def vertex_normals(points: npt.NDArray[Real], faces: npt.NDArray[np.integer]) -> npt.NDArray[Real]:
     """Unit normals (n, 3) at the vertices, weighted by face area; zero where the faces are degenerate."""
-    corner = points[faces]
-    weighted = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+    x, y, z = np.ascontiguousarray(points.T)
+    a, b, c = np.ascontiguousarray(faces.T)
+    ux, uy, uz = x[b] - x[a], y[b] - y[a], z[b] - z[a]
+    vx, vy, vz = x[c] - x[a], y[c] - y[a], z[c] - z[a]
     normals = np.empty_like(points)
-    flat = faces.ravel()
-    for axis in range(3):  # bincount sums much faster than np.add.at
-        normals[:, axis] = np.bincount(flat, np.repeat(weighted[:, axis], 3), minlength=len(points))
-    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
+    for axis, weighted in enumerate((uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx)):
+        total = np.bincount(a, weighted, len(points))  # bincount sums much faster than np.add.at
+        total += np.bincount(b, weighted, len(points))
+        total += np.bincount(c, weighted, len(points))
+        normals[:, axis] = total
+    normals /= np.maximum(np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None], 1e-30)
     return normals

@@ -50,6 +50,7 @@ class Look:
     timestamp: bool = False  # the time, in the corner
     view: tuple[float, float] = (-66.0, 17.0)  # azimuth and elevation of the 3D camera, degrees
     zoom: float = 1.0  # > 1: nearer
+    smooth: bool = True  # coarse bodies with a smooth skin; False: the triangles and segments of the physics
 
     def __post_init__(self) -> None:
         if len(self.size) != 2 or any(int(n) != n or not 16 <= n <= 8192 for n in self.size):

@@ -29,11 +29,13 @@ def open_plotter(look: Look) -> Any:
 
     plotter = pv.Plotter(off_screen=True, window_size=list(look.size), lighting="none")
     plotter.set_background(looks.SKY_BOTTOM, top=looks.SKY_TOP)
-    plotter.render_window.SetMultiSamples(4)
+    plotter.render_window.SetMultiSamples(0)  # `antialias` smooths edges in a fraction of the time
     plotter.render_window.SetRenderBufferTargetDepthSize(32)
     for direction, strength in ((LIGHT, 0.60), (np.array([-0.9, 0.5, -0.35]), 0.20), (np.array([0.1, 1.0, 0.2]), 0.34)):
         light = pv.Light(position=-direction, focal_point=(0, 0, 0), intensity=strength, light_type="scene light")
         light.positional = False
+        if direction is not LIGHT:
+            light.SetSpecularColor(0.0, 0.0, 0.0)  # one highlight, of the key light
         plotter.add_light(light)
     return plotter
 
@@ -78,6 +80,7 @@ class _Shadow:
         import pyvista as pv
 
         self._radius = radius
+        self.corners = np.zeros((0, 3))  # m: of the rectangle in which it is seen
         self._rgba = np.zeros((PIXELS * PIXELS, 4), np.uint8)
         self._rgba[:, :3] = (24, 34, 52)
         self._image = pv.ImageData(dimensions=(PIXELS, PIXELS, 1))
@@ -95,6 +98,7 @@ class _Shadow:
     def update(self, samples: FloatArray, origin: FloatArray, frame: FloatArray, extent: Any = None) -> None:
         made = shadow_picture(samples, origin, frame, self._radius, extent)
         self._actor.SetVisibility(made is not None)
+        self.corners = np.zeros((0, 3))
         if made is None:
             return
         picture, (u0, u1, v0, v1) = made
@@ -103,7 +107,17 @@ class _Shadow:
         self._image.GetPointData().GetScalars().Modified()
         self._image.Modified()
         corners = np.array([[u0, v0], [u1, v0], [u1, v1], [u0, v1]])
-        self._quad.points = corners @ frame[:2] + origin + LIFT * self._radius * frame[2]
+        lift = origin + LIFT * self._radius * frame[2]
+        self._quad.points = corners @ frame[:2] + lift
+        rows, columns = (np.flatnonzero((picture > 0).any(axis=axis)) for axis in (1, 0))
+        if len(rows):
+            u, v = (
+                a + (b - a) * np.array([n[0], n[-1] + 1]) / PIXELS for a, b, n in ((u0, u1, columns), (v0, v1, rows))
+            )
+            self.corners = np.array([[x, y] for x in u for y in v]) @ frame[:2] + lift
+
+    def hide(self) -> None:
+        self._actor.SetVisibility(False)
 
 
 def _plane_frame(normal: FloatArray) -> FloatArray:
@@ -144,6 +158,15 @@ class Floor:
         self._quad.points = self._local @ turn.T + pose.position
         self._shadow.update(samples, pose.position, _plane_frame(pose.rotation @ self._normal))
 
+    @property
+    def corners(self) -> FloatArray:
+        """(n, 3) m: around what moves, which is the shadow."""
+        return self._shadow.corners
+
+    def hide_moving(self) -> None:
+        """Until the next update."""
+        self._shadow.hide()
+
 
 def _round_length(length: float) -> float:
     """1, 2 or 5 times a power of ten, near `length`."""
@@ -172,14 +195,18 @@ class Glass:
 
         self._half = np.array(wall.size) / 2
         box = pv.Box(bounds=[s * h for h in self._half for s in (-1, 1)])
-        edges = box.extract_all_edges().tube(radius=0.006 * radius, n_sides=12)
+        edges = box.extract_all_edges().tube(radius=0.006 * radius, n_sides=8)
         self._matrix = vtkMatrix4x4()
+        self._actors: list[Any] = []
         for mesh, style in (
             (box, {"color": looks.WALL, "culling": "front", "ambient": 0.9, "diffuse": 0.12}),
             (edges, {"color": looks.EDGE, "smooth_shading": True, "ambient": 0.4}),
         ):
-            plotter.add_mesh(mesh, **style).SetUserMatrix(self._matrix)
+            self._actors.append(plotter.add_mesh(mesh, **style))
+            self._actors[-1].SetUserMatrix(self._matrix)
         self._shadow = _Shadow(plotter, radius)
+        self._tube = 0.006 * radius
+        self.corners = np.zeros((0, 3))  # m: around all of it
 
     def update(self, pose: WallPose, samples: FloatArray) -> None:
         for i in range(3):
@@ -194,6 +221,16 @@ class Glass:
         frame = np.stack([pose.rotation[:, first], pose.rotation[:, second], up * pose.rotation[:, axis]])
         extent = (-self._half[first], self._half[first], -self._half[second], self._half[second])
         self._shadow.update(samples, pose.position - self._half[axis] * frame[2], frame, extent)
+        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        self.corners = signs * (self._half + 2 * self._tube) @ pose.rotation.T + pose.position
+        for actor in self._actors:
+            actor.SetVisibility(True)
+
+    def hide_moving(self) -> None:
+        """Until the next update."""
+        self._shadow.hide()
+        for actor in self._actors:
+            actor.SetVisibility(False)
 
 
 def make_walls(plotter: Any, layout: Layout, frame: Frame, middle: FloatArray, radius: float) -> list[Floor | Glass]:

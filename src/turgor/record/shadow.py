@@ -22,7 +22,7 @@ DARKNESS = 0.42  # of a full shadow
 class SurfaceSamples:
     """Fixed random points on all triangles, spread by area; they follow the surface as it moves."""
 
-    def __init__(self, points: FloatArray, faces: npt.NDArray[np.integer], count: int = 40_000) -> None:
+    def __init__(self, points: FloatArray, faces: npt.NDArray[np.integer], count: int = 16_000) -> None:
         corner = points[faces]
         area = np.linalg.norm(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]), axis=1)
         area = np.nan_to_num(area) + 1e-30
@@ -72,8 +72,10 @@ def shadow_picture(
     inside = (column >= 0) & (column < PIXELS) & (row >= 0) & (row < PIXELS)
     cell, layer = (row * PIXELS + column)[inside], np.digitize(height[inside] / radius, LAYERS) - 1
     light = np.ones((PIXELS, PIXELS))
-    for number in np.unique(layer):
+    for number in range(len(LAYERS)):
         part = layer == number
+        if not part.any():
+            continue
         hits = np.bincount(cell[part], minlength=PIXELS * PIXELS)
         covered = Image.fromarray(((hits > 0) * np.uint8(255)).reshape(PIXELS, PIXELS))
         covered = covered.filter(ImageFilter.MaxFilter(3))  # closes the pores between samples

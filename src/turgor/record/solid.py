@@ -9,19 +9,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from turgor.output.frame import BodyLayout, Frame, Layout
+from turgor.output.frame import BodyLayout, Frame, Layout, WallPose
 from turgor.record import look as looks
-from turgor.record.camera import VIEW_ANGLE, camera_place, scene_points
+from turgor.record.camera import camera_place, scene_points
 from turgor.record.geometry import vertex_normals
 from turgor.record.look import Color, Look, Pixels, ValueColors
-from turgor.record.scenery import make_samples, make_walls, open_plotter, read_pixels
+from turgor.record.scenery import Floor, make_samples, make_walls, open_plotter
+from turgor.record.skin import PICTURED, STREAMED, DrawnBody, Skin
+from turgor.record.viewport import Viewport
 
 __all__ = ["SolidPainter"]
 
 FloatArray = npt.NDArray[np.float64]
-#: Edges sharper than this (degrees, in the first frame) stay sharp; a coarse ball must look round all the same, and so
-#: must the ends of a rigid capsule (45 degrees in the default mesh), but not a box.
-SHARP = {"rigid": 50.0, "soft": 65.0, "cloth": 180.0}
+Points = npt.NDArray[np.float32]
+#: Strength and sharpness of the highlight: a wide one, as of rubber
+SHINE = {"soft": (0.34, 14.0), "rigid": (0.18, 14.0), "cloth": (0.03, 4.0)}
+LARGE = 800  # pixels: pictures that are higher show finer skins
 MOST_ARROWS = 600  # per picture: more would hide the bodies
 LINE = 1.0 / 480.0  # of the picture's height: width of an arrow; as thin as the red lines of Matyka 2007, figure 1
 HEAD = 0.03  # of the scene's radius: length of an arrow's head, at most half of the arrow
@@ -40,15 +43,28 @@ class SolidPainter:
         self.aim(frame)
         positions = _finite(frame.positions)
         colors = self._values.vertex_colors(frame) if self._values else None
-        for skin in self._skins:
-            skin.update(positions, colors)
+        points = self._skin.points(frame)
+        shades = None if colors is None else self._skin.spread(colors)
+        for surface in self._surfaces:
+            surface.update(points, shades)
         samples = self._samples.at(positions) if self._samples else np.zeros((0, 3))
         for wall, pose in zip(self._walls, frame.walls, strict=True):
             wall.update(pose, samples)
         for arrows in self._arrows:
             arrows.update(positions, frame)
-        self._plotter.render_window.Render()
-        return read_pixels(self._plotter)
+        return self._viewport.draw(self._moving(points, frame))
+
+    def _moving(self, points: Points, frame: Frame) -> FloatArray | None:
+        """(n, 3) m: points around all that is not of the background; None if it is of no use."""
+        still = all(np.array_equal(pose.position, before.position) for pose, before in self._floors(frame))
+        if self._arrows or not still:
+            return None
+        return np.concatenate([points, *(wall.corners for wall in self._walls)])
+
+    def _floors(self, frame: Frame) -> list[tuple[WallPose, WallPose]]:
+        """Poses of floors now and at first."""
+        both = zip(self._walls, frame.walls, self._first_poses, strict=True)
+        return [(pose, before) for wall, pose, before in both if isinstance(wall, Floor)]
 
     def aim(self, *frames: Frame) -> None:
         if self._plotter is None:
@@ -66,12 +82,26 @@ class SolidPainter:
         radius = max(float(np.linalg.norm(points - middle, axis=1).max()), 1e-6)
         plotter = open_plotter(look)
         base = looks.base_colors(layout)
-        self._skins = [
-            _Skin(plotter, body, color, positions, look)
-            for body, color in zip(layout.bodies, base, strict=True)
+        self._walls = make_walls(plotter, layout, frames[0], middle, radius)
+        self._first_poses = frames[0].walls
+        tips = [look.arrow_tips(frame, radius) for frame in frames]
+        eye, target = camera_place(np.concatenate([points, *tips]), look)
+        camera = plotter.camera
+        camera.position, camera.focal_point, camera.up = tuple(eye), tuple(target), (0.0, 0.0, 1.0)
+        distance = float(np.linalg.norm(eye - target))
+        camera.clipping_range = (0.08 * distance, distance + 14 * radius)  # VTK's own: too coarse for shadows
+        self._viewport = Viewport(plotter, look.size, eye, target)
+        if any(isinstance(wall, Floor) for wall in self._walls):  # else the background is not the same everywhere
+            for wall in self._walls:
+                wall.hide_moving()
+            self._viewport.keep_background()
+        self._skin = Skin(layout, frames[0], look.smooth, fine=PICTURED if look.size[1] > LARGE else STREAMED)
+        drawn_points, uv = self._skin.points(frames[0]), self._skin.texture_coordinates()
+        self._surfaces = [
+            _Surface(plotter, body, drawn, color, drawn_points, None if body.uv is None else uv, look)
+            for body, drawn, color in zip(layout.bodies, self._skin.bodies, base, strict=True)
             if len(body.faces)
         ]
-        self._walls = make_walls(plotter, layout, frames[0], middle, radius)
         self._samples = make_samples(layout, positions)
         self._arrows = []
         if look.velocities:
@@ -80,16 +110,6 @@ class SolidPainter:
             )
         if look.normals:
             self._arrows.append(_Arrows(plotter, layout, looks.NORMAL, radius, None, look.size[1]))
-        tips = [look.arrow_tips(frame, radius) for frame in frames]
-        eye, target = camera_place(np.concatenate([points, *tips]), look)
-        camera = plotter.camera
-        camera.position, camera.focal_point, camera.up = tuple(eye), tuple(target), (0.0, 0.0, 1.0)
-        camera.view_angle = VIEW_ANGLE
-        distance = float(np.linalg.norm(eye - target))
-        camera.clipping_range = (
-            0.08 * distance,
-            distance + 14 * radius,
-        )  # VTK's own: too coarse for shadows
         self._plotter = plotter
 
 
@@ -98,59 +118,37 @@ def _finite(values: npt.ArrayLike) -> FloatArray:
     return np.nan_to_num(np.asarray(values, np.float64), posinf=0.0, neginf=0.0)
 
 
-class _Skin:
+class _Surface:
     """The surface of one body."""
 
-    def __init__(self, plotter: Any, body: BodyLayout, color: Color, positions: FloatArray, look: Look) -> None:
+    def __init__(
+        self, plotter: Any, body: BodyLayout, drawn: DrawnBody, color: Color, points: Points, uv: Any, look: Look
+    ) -> None:
         import pyvista as pv
 
-        own = positions[body.start : body.start + body.count]
-        self._ids, self._faces = _split_sharp(own, np.asarray(body.faces, np.int64), SHARP.get(body.kind, 65.0))
-        self._ids += body.start
-        points = positions[self._ids].astype(np.float32)
-        self._mesh = pv.PolyData(points, np.insert(self._faces, 0, 3, axis=1).ravel())
-        self._mesh.point_data.active_normals = vertex_normals(positions[self._ids], self._faces).astype(np.float32)
+        self._ids, self._faces = drawn.points, drawn.faces
+        self._mesh = pv.PolyData(points[self._ids], np.insert(self._faces, 0, 3, axis=1).ravel())
+        self._mesh.point_data.active_normals = vertex_normals(points[self._ids], self._faces)
         style: dict[str, Any] = {"color": color}
         if look.color_by:
-            self._mesh.point_data["rgb"] = np.zeros((len(points), 3), np.uint8)
+            self._mesh.point_data["rgb"] = np.zeros((len(self._ids), 3), np.uint8)
             style = {"scalars": "rgb", "rgb": True}
-        elif body.kind == "cloth" and body.uv is not None and look.texture != "none":
-            self._mesh.active_texture_coordinates = np.asarray(body.uv, np.float32)[self._ids - body.start]
+        elif uv is not None and look.texture != "none":
+            self._mesh.active_texture_coordinates = np.asarray(uv[self._ids], np.float32)
             style = {"texture": _cloth_texture(look.texture, color), "color": "white"}
-        shine = {"soft": (0.28, 24.0), "rigid": (0.18, 14.0)}.get(body.kind, (0.03, 4.0))
+        shine = SHINE.get(body.kind, SHINE["soft"])
         glow = 0.46 if body.kind == "cloth" else 0.42
         actor = plotter.add_mesh(
             self._mesh, ambient=glow, diffuse=2 * glow, specular=shine[0], specular_power=shine[1], **style
         )
         actor.GetProperty().SetInterpolationToPhong()
 
-    def update(self, positions: FloatArray, colors: FloatArray | None) -> None:
-        points = positions[self._ids]
-        self._mesh.points = points.astype(np.float32)
-        self._mesh.point_data.active_normals = vertex_normals(points, self._faces).astype(np.float32)
+    def update(self, points: Points, colors: FloatArray | None) -> None:
+        own = points[self._ids]
+        self._mesh.points = own
+        self._mesh.point_data.active_normals = vertex_normals(own, self._faces)
         if colors is not None:
             self._mesh.point_data["rgb"] = np.asarray(colors[self._ids] * 255, np.uint8)
-
-
-def _split_sharp(
-    points: FloatArray, faces: npt.NDArray[np.int64], angle: float
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Doubles the vertices on sharp edges: (old vertex of each new one, faces of new ones)."""
-    import pyvista as pv
-
-    ids = np.arange(len(points))
-    if angle >= 180:
-        return ids, faces
-    mesh = pv.PolyData(points, np.insert(faces, 0, 3, axis=1).ravel())
-    mesh.point_data["old"] = ids
-    mesh = mesh.compute_normals(
-        feature_angle=angle,
-        split_vertices=True,
-        cell_normals=False,
-        consistent_normals=False,
-        auto_orient_normals=False,
-    )
-    return np.array(mesh.point_data["old"], np.int64), np.array(mesh.regular_faces, np.int64)
 
 
 def _cloth_texture(name: str | Path | None, color: Color) -> Any:

@@ -23,8 +23,19 @@ GIF_SIZE = (640, 360)
 class Mp4Sink(FileSink):
     """H.264, yuv420p: plays in browsers, phones and office programs. Every frame is one picture."""
 
-    def __init__(self, path: Path, layout: Layout, *, fps: float, size: tuple[int, int] = (1280, 720), **options: Any):
+    def __init__(
+        self,
+        path: Path,
+        layout: Layout,
+        *,
+        fps: float,
+        size: tuple[int, int] = (1280, 720),
+        aim: Frame | None = None,
+        **options: Any,
+    ) -> None:
+        """aim: the frame that sets the camera; default: the first one that is added."""
         super().__init__(path, layout)
+        self._aim = aim
         self._fps = fps
         even = (size[0] - size[0] % 2, size[1] - size[1] % 2)  # yuv420p halves the colour planes
         self._painter = Painter(layout, size=even, **options)
@@ -33,6 +44,8 @@ class Mp4Sink(FileSink):
         self._encoder: Any = None
 
     def _add(self, frame: Frame) -> None:
+        if self._aim is not None:
+            self._painter.aim(self._aim)
         picture = self._painter.draw(frame)
         if self._encoder is None:
             self._encoder = _encoder(self._temporary, self._size, self._fps, ["-crf", "18", "-preset", "veryfast"])

@@ -239,13 +239,13 @@ def test_2d_discs_are_filled_and_outlined_in_their_place():
 
 @pytest.mark.req("A8", "D7")
 def test_2d_normals_point_outwards_and_velocities_are_red():
-    layout, rest = disc_layout(points=16)
+    layout, rest = disc_layout(points=16)  # normals stand on the segments, as those that the physics knows
     layout = replace(layout, bodies=tuple(replace(body, color=(0.95, 0.75, 0.2)) for body in layout.bodies))
     frame = replace(frame_of(rest, 0, 2, GROUND_POSE_2D), velocities=np.tile([2.0, 0.0], (len(rest), 1)))
     pictures = {}
     for option in ("none", "normals", "velocities"):
         options = {} if option == "none" else {option: True}
-        with Painter(layout, size=(640, 360), **options) as painter:
+        with Painter(layout, size=(640, 360), smooth=False, **options) as painter:
             pictures[option] = painter.draw(frame)
     body = np.abs(pictures["none"].astype(int) - (242, 191, 51)).sum(axis=2) < 20
     navy = bluish(pictures["normals"])

@@ -103,12 +103,13 @@ def test_a_picture_shows_the_box(dim: int, tmp_path: Path) -> None:
 
 
 def test_a_coarse_ball_is_smooth_and_a_box_is_not() -> None:
-    from turgor.record.solid import SHARP, _split_sharp
+    from turgor.record.creases import SHARP, edges_of, sharp_edges, split_at
 
-    pytest.importorskip("pyvista")
     for shape, corners in ((shapes.box(), 24), (shapes.icosphere(subdivisions=0), 12), (shapes.capsule(), None)):
-        ids, _ = _split_sharp(shape.vertices, np.asarray(shape.faces, np.int64), SHARP["rigid"])
-        assert len(ids) == (corners or len(shape.vertices))
+        faces = np.asarray(shape.faces, np.int64)
+        edges = edges_of(faces)
+        _, points = split_at(edges, faces, sharp_edges(edges, faces, shape.vertices, SHARP["rigid"]))
+        assert len(points) == (corners or len(shape.vertices))
 
 
 @pytest.mark.picture

@@ -1,6 +1,6 @@
-"""The meshes that a body is drawn with: triangles between points that follow its vertices.
+"""The meshes that a body is drawn with: triangles between points of the skin, which follows the vertices.
 
-A solid has one mesh, whose vertices are doubled at sharp edges, so that they stay sharp under smooth shading. A 2D
+A solid has one mesh, whose points are doubled at sharp edges, so that they stay sharp under smooth shading. A 2D
 body is filled. viser streams plain meshes of one colour only, so a picture on a cloth is painted into its faces: one
 mesh per colour of the picture.
 """
@@ -20,6 +20,7 @@ from turgor.errors import SceneError
 from turgor.output.frame import BodyLayout
 from turgor.record.geometry import loops
 from turgor.record.look import flag_texture
+from turgor.record.skin import DrawnBody
 
 __all__ = ["DrawnMesh", "joined", "meshes_of"]
 
@@ -27,39 +28,41 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Color = tuple[float, float, float]
 
-CREASE = np.cos(np.radians(40.0))  # faces at a sharper angle do not share a vertex normal
 PAINTED_FACES = 6000  # a cloth with a picture is divided into about this many faces
 PAINTED_COLORS = 12  # colours that a picture is reduced to
 
 
 @dataclass(frozen=True)
 class DrawnMesh:
-    """Triangles of one colour; each of their points is one vertex, or a weighted mean of three."""
+    """Triangles of one colour; each of their points is one of the skin, or a weighted mean of three."""
 
     color: Color
     faces: IntArray  # (m, 3)
-    vertices: IntArray  # (n,), or (n, 3) with weights; counted over the whole frame
+    vertices: IntArray  # (n,), or (n, 3) with weights; counted over the whole skin, which begins with the vertices
     weights: FloatArray | None = None  # (n, 3)
     double: bool = False  # seen from both sides
 
-    def points(self, positions: FloatArray) -> npt.NDArray[np.float32]:
-        """(n, 3) m, from the (upright) positions of a frame."""
+    def points(self, skin: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
+        """(n, 3) m, from the (upright) points of the skin."""
         if self.weights is None:
-            return np.asarray(positions[self.vertices], np.float32)
-        return np.asarray(np.einsum("nk,nkj->nj", self.weights, positions[self.vertices]), np.float32)
+            return np.asarray(skin[self.vertices], np.float32)
+        return np.asarray(np.einsum("nk,nkj->nj", self.weights, skin[self.vertices]), np.float32)
 
 
-def meshes_of(body: BodyLayout, positions: FloatArray, color: Color, texture: str | None = None) -> list[DrawnMesh]:
-    """The meshes of a body whose vertices are at `positions` (count, dim) when it is first drawn."""
-    own = np.arange(body.count) + body.start
-    if positions.shape[1] == 2:
-        return [DrawnMesh(color, _filled(body.faces, positions), own, double=True)]
-    if body.kind == "cloth" and body.uv is not None and texture != "none":
-        return _painted(body, color, texture)
-    if body.kind == "cloth":
-        return [DrawnMesh(color, np.asarray(body.faces, np.int64), own, double=True)]
-    faces, vertices = _creased(np.asarray(body.faces, np.int64), positions)
-    return [DrawnMesh(color, faces, vertices + body.start)]
+def meshes_of(
+    body: BodyLayout,
+    drawn: DrawnBody,
+    skin: npt.NDArray[np.floating[Any]],
+    uv: FloatArray | None,
+    color: Color,
+    texture: str | None = None,
+) -> list[DrawnMesh]:
+    """The meshes of a body; skin: points (count, dim) of all bodies when it is first drawn, uv: (count, 2) of these."""
+    if skin.shape[1] == 2:
+        return [DrawnMesh(color, *_filled(drawn.points[drawn.faces], skin), double=True)]
+    if body.kind == "cloth" and uv is not None and texture != "none":
+        return _painted(drawn, uv, color, texture)
+    return [DrawnMesh(color, drawn.faces, drawn.points, double=body.kind == "cloth")]
 
 
 def joined(meshes: Sequence[DrawnMesh]) -> DrawnMesh:
@@ -71,8 +74,8 @@ def joined(meshes: Sequence[DrawnMesh]) -> DrawnMesh:
     )
 
 
-def _filled(segments: npt.NDArray[np.integer], points: FloatArray) -> IntArray:
-    """(m, 3) triangles between the vertices of outlines; a fan where the outline crosses itself."""
+def _filled(segments: npt.NDArray[np.integer], points: npt.NDArray[np.floating[Any]]) -> tuple[IntArray, IntArray]:
+    """((m, 3) triangles, (n,) points that their corners are) within outlines; a fan where one crosses itself."""
     import shapely
 
     triangles: list[Any] = []
@@ -85,47 +88,14 @@ def _filled(segments: npt.NDArray[np.integer], points: FloatArray) -> IntArray:
         for piece in shapely.constrained_delaunay_triangles(polygon).geoms:
             corners = [index[tuple(corner)] for corner in shapely.get_coordinates(piece)[:3]]
             triangles.append(corners)
-    return np.array(triangles, np.int64).reshape(-1, 3)
+    kept, faces = np.unique(np.array(triangles, np.int64).reshape(-1, 3), return_inverse=True)
+    return faces.reshape(-1, 3), kept
 
 
-def _creased(faces: IntArray, points: FloatArray) -> tuple[IntArray, IntArray]:
-    """Faces, and the vertex that each of their points is: a vertex is doubled where faces meet at a sharp edge.
-
-    Around each vertex, faces are joined across their common edges as long as these are smooth.
-    """
-    normals = np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]])
-    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
-    edges = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
-    owner = np.tile(np.arange(len(faces)), 3)
-    order = np.lexsort((edges[:, 1], edges[:, 0]))
-    edges, owner = edges[order], owner[order]
-    same = np.flatnonzero((edges[1:] == edges[:-1]).all(axis=1))
-    first, second, edge = owner[same], owner[same + 1], edges[same]
-    smooth = np.einsum("ij,ij->i", normals[first], normals[second]) > CREASE
-    if smooth.all():
-        return faces, np.arange(len(points))
-    parent = np.arange(3 * len(faces))  # corner 3 f + k of each face; joined corners become one point
-
-    def root(corner: int) -> int:
-        while parent[corner] != corner:
-            parent[corner] = parent[parent[corner]]
-            corner = int(parent[corner])
-        return corner
-
-    corner_of = {(int(f), int(v)): 3 * f + k for f, face in enumerate(faces) for k, v in enumerate(face)}
-    for f, g, (a, b) in zip(first[smooth].tolist(), second[smooth].tolist(), edge[smooth].tolist(), strict=True):
-        for vertex in (a, b):
-            parent[root(corner_of[f, vertex])] = root(corner_of[g, vertex])
-    roots = np.array([root(corner) for corner in range(len(parent))])
-    kept, index = np.unique(roots, return_inverse=True)
-    return index.reshape(-1, 3), faces.ravel()[kept]
-
-
-def _painted(body: BodyLayout, color: Color, texture: str | None) -> list[DrawnMesh]:
+def _painted(drawn: DrawnBody, skin_uv: FloatArray, color: Color, texture: str | None) -> list[DrawnMesh]:
     """One mesh per colour of the picture on a cloth."""
-    assert body.uv is not None
-    corners, weights, faces = _divided(np.asarray(body.faces, np.int64), 1 if texture is None else PAINTED_FACES)
-    uv = np.einsum("nk,nkj->nj", weights, np.asarray(body.uv)[corners])
+    corners, weights, faces = _divided(drawn.points[drawn.faces], 1 if texture is None else PAINTED_FACES)
+    uv = np.einsum("nk,nkj->nj", weights, skin_uv[corners])
     picture, palette = _reduced(color, texture)
     across, up = (_cell_middles(uv[:, axis], uv[faces].mean(axis=1)[:, axis]) for axis in (0, 1))
     rows, columns = picture.shape
@@ -134,9 +104,7 @@ def _painted(body: BodyLayout, color: Color, texture: str | None) -> list[DrawnM
     for index in np.unique(shade).tolist():
         mine = faces[shade == index]
         kept, local = np.unique(mine, return_inverse=True)
-        meshes.append(
-            DrawnMesh(palette[index], local.reshape(-1, 3), corners[kept] + body.start, weights[kept], double=True)
-        )
+        meshes.append(DrawnMesh(palette[index], local.reshape(-1, 3), corners[kept], weights[kept], double=True))
     return meshes
 
 

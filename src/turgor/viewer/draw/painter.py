@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from turgor.output.frame import Frame
 from turgor.viewer.draw.color_values import BANDS, KINDS, Measure, Range, band_colors, band_of, ramp
-from turgor.viewer.draw.coordinates import in_front, upright
 from turgor.viewer.draw.scene_nodes import UNIT, rgb
 
 if TYPE_CHECKING:
@@ -53,12 +52,18 @@ class Painter:
             parts = self.range.parts(values)
             self.grey = not np.isfinite(values).all()
             if self.banded:
-                of_face = parts if self.dim == 3 else self._per_body(parts)[self.measure.face_body]
-                self._show_bands(band_of(of_face), upright(frame.positions)[self.measure.points].astype(np.float32))
+                of_face = (
+                    self.drawn_parts(values, frame) if self.dim == 3 else self._per_body(parts)[self.measure.face_body]
+                )
+                self._show_bands(band_of(of_face), self._nodes.points[self.measure.points].astype(np.float32))
             else:
                 self._color_nodes(ramp(self._per_body(parts)))
             if self.dim == 2 and self.by != "pressure":
                 self._show_outlines(frame, ramp(parts))
+
+    def drawn_parts(self, values: FloatArray, frame: Frame) -> FloatArray:
+        """(drawn faces,) where in the range each face of the skin is."""
+        return self.range.parts(self.measure.on_skin(self.by, values, frame))
 
     def set_finish(self, wireframe: bool, opacity: float | None) -> None:
         """How the faces of the bands are drawn."""
@@ -122,8 +127,8 @@ class Painter:
             self.bands[number] = handle
 
     def _show_outlines(self, frame: Frame, colors: FloatArray) -> None:
-        ends = in_front(frame.positions[self.measure.corners], self.dim, 0.001 * self._nodes.radius)
-        inks = np.repeat((255.0 * colors).round().astype(np.uint8)[:, None], 2, axis=1)
+        ends = self._nodes.points[self.measure.drawn] - [0.0, 0.001 * self._nodes.radius, 0.0]
+        inks = np.repeat((255.0 * colors[self.measure.element]).round().astype(np.uint8)[:, None], 2, axis=1)
         if self._outlines is not None:
             self._outlines.points, self._outlines.colors = ends.astype(np.float32), inks
         elif len(ends):

@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from turgor.output.frame import Frame, Layout
 from turgor.record.look import base_colors
+from turgor.record.shadow import LIGHT
+from turgor.record.skin import STREAMED, Skin
 from turgor.viewer.draw.body_meshes import DrawnMesh, joined, meshes_of
 from turgor.viewer.draw.camera import radius_of
 from turgor.viewer.draw.coordinates import upright
@@ -21,12 +23,14 @@ from turgor.viewer.draw.wall_nodes import ContainerNodes, PlaneNodes, WallNodes
 __all__ = ["UNIT", "BodyNode", "SceneNodes", "rgb"]
 
 FloatArray = npt.NDArray[np.float64]
+Points = npt.NDArray[np.float32]
 # m, a power of 2 (exact): unit of the points that are sent. At each update viser (1.1) copies a mesh of less than 1,024
 # points and more than 0.1 units for the outline under the pointer, and takes the copy, not placed yet, for the body.
 UNIT = 1024.0
 MANY = 40  # more bodies than this share nodes, one per colour: a browser draws few large meshes faster than many small
 FULL_LIGHT = math.pi  # of an ambient light that shows a surface in its own colour (three.js divides by π)
-SKY_LIGHT, GROUND_LIGHT = 1.9, (205, 210, 218)
+SKY_LIGHT, GROUND_LIGHT = 1.9, (196, 202, 212)
+SUN = 2.3, tuple((-100.0 * LIGHT).tolist())  # strength, and where it is seen from the middle, at any distance
 
 
 @dataclass(frozen=True)
@@ -48,18 +52,26 @@ class SceneNodes:
         frame: Frame,
         textures: Mapping[str, str | None] | None = None,
         shadows: bool = True,
+        smooth: bool = True,
+        shape: FloatArray | None = None,
     ) -> None:
+        """smooth: coarse bodies with a smooth skin; else the triangles of the physics, as a wireframe needs them.
+        shape: (vertices, dim) m, positions that have the sharp edges; default: those of the frame.
+        """
         self.layout = layout
+        self.skin = Skin(layout, frame, smooth, shape, STREAMED)
         self.bodies: list[BodyNode] = []
         self.radius = radius_of(layout, frame)  # m: half the diagonal of what the camera shows
         self._walls: list[WallNodes] = []
-        self._outlines = _Outlines(scene_api, layout, self.radius) if layout.dim == 2 else None
-        self._light = _light(scene_api, layout.dim, shadows)
-        positions = upright(frame.positions)
-        for number, (names, mesh) in enumerate(_body_meshes(layout, frame, textures or {})):
+        self._outlines = _Outlines(scene_api, layout, self.skin, self.radius) if layout.dim == 2 else None
+        self._lights = _lights(scene_api, layout.dim, shadows)
+        flat = self.skin.points(frame)
+        self.points = upright(flat)  # (skin's count, 3) m: of the frame that is shown, in the view
+        self._frame = frame
+        for number, (names, mesh) in enumerate(_body_meshes(layout, self.skin, flat, textures or {})):
             handle = scene_api.add_mesh_simple(
                 f"/bodies/{number:03d}-{_plain(names[0])}",
-                mesh.points(positions) / UNIT,
+                mesh.points(self.points) / UNIT,
                 mesh.faces,
                 scale=UNIT,
                 color=rgb(mesh.color),
@@ -72,17 +84,21 @@ class SceneNodes:
             make = ContainerNodes if wall.kind == "container" else PlaneNodes
             self._walls.append(make(scene_api, f"/walls/{number:02d}", wall, pose, layout.dim, frame, self.radius))
         if self._outlines:
-            self._outlines.show(positions)
+            self._outlines.show(self.points)
 
     def show(self, frame: Frame) -> None:
         """Stream one frame."""
-        positions = upright(frame.positions)
+        self.points, self._frame = upright(self.skin.points(frame)), frame
         for node in self.bodies:
-            node.handle.vertices = node.mesh.points(positions) / UNIT
+            node.handle.vertices = node.mesh.points(self.points) / UNIT
         for wall, pose in zip(self._walls, frame.walls, strict=True):
             wall.show(pose)
         if self._outlines:
-            self._outlines.show(positions)
+            self._outlines.show(self.points)
+
+    def points_of(self, frame: Frame) -> FloatArray:
+        """(skin's count, 3) m of the view: where the points of the skin are in a frame."""
+        return self.points if frame is self._frame else upright(self.skin.points(frame))
 
     @property
     def scenery(self) -> list[Any]:
@@ -93,6 +109,11 @@ class SceneNodes:
         """Bodies as their triangles' edges."""
         for node in self.bodies:
             node.handle.wireframe = wanted
+
+    def set_shadows(self, wanted: bool) -> None:
+        """Whether the sun of a 3D scene casts shadows."""
+        if self.layout.dim == 3 and self._lights[0].cast_shadow != wanted:
+            self._lights[0].cast_shadow = wanted
 
     def set_visible(self, wanted: bool) -> None:
         """Show or hide the bodies."""
@@ -107,18 +128,22 @@ class SceneNodes:
             wall.close()
         if self._outlines:
             self._outlines.close()
-        self._light.remove()
+        for light in self._lights:
+            light.remove()
         self.bodies, self._walls, self._outlines = [], [], None
 
 
-def _light(api: Any, dim: int, shadows: bool) -> Any:
+def _lights(api: Any, dim: int, shadows: bool) -> tuple[Any, ...]:
     """3D: a sun with shadows and a soft sky; 2D: the same light everywhere, so that colours are as they were given."""
     api.world_axes.visible = False
     api.configure_environment_map(None)
-    api.configure_default_lights(enabled=dim == 3, cast_shadow=shadows)
+    api.configure_default_lights(enabled=False, cast_shadow=False)
     if dim == 2:
-        return api.add_light_ambient("/light", intensity=FULL_LIGHT)
-    return api.add_light_hemisphere("/light", sky_color=(255, 255, 255), ground_color=GROUND_LIGHT, intensity=SKY_LIGHT)
+        return (api.add_light_ambient("/light", intensity=FULL_LIGHT),)
+    return (
+        api.add_light_directional("/light-sun", intensity=SUN[0], position=SUN[1], cast_shadow=shadows),
+        api.add_light_hemisphere("/light", sky_color=(255, 255, 255), ground_color=GROUND_LIGHT, intensity=SKY_LIGHT),
+    )
 
 
 def rgb(color: tuple[float, float, float]) -> tuple[int, int, int]:
@@ -132,13 +157,14 @@ def _plain(name: str) -> str:
 
 
 def _body_meshes(
-    layout: Layout, frame: Frame, textures: Mapping[str, str | None]
+    layout: Layout, skin: Skin, points: Points, textures: Mapping[str, str | None]
 ) -> list[tuple[tuple[str, ...], DrawnMesh]]:
     """What is drawn, and of which bodies it is."""
     single: list[tuple[tuple[str, ...], DrawnMesh]] = []
-    for body, color in zip(layout.bodies, base_colors(layout), strict=True):
-        points = frame.positions[body.start : body.start + body.count]
-        meshes = meshes_of(body, points, color, textures.get(body.name))
+    uv = skin.texture_coordinates()
+    for body, drawn, color in zip(layout.bodies, skin.bodies, base_colors(layout), strict=True):
+        own = None if body.uv is None else uv
+        meshes = meshes_of(body, drawn, points, own, color, textures.get(body.name))
         single += [((body.name,), mesh) for mesh in meshes]
     if len(layout.bodies) <= MANY:
         return single
@@ -157,13 +183,13 @@ def _body_meshes(
 class _Outlines:
     """The outlines of all 2D bodies, in a darker shade, as one node."""
 
-    def __init__(self, api: Any, layout: Layout, radius: float) -> None:
+    def __init__(self, api: Any, layout: Layout, skin: Skin, radius: float) -> None:
         pairs, shades = [np.zeros((0, 2), np.int64)], [np.zeros((0, 3))]
-        for body, color in zip(layout.bodies, base_colors(layout), strict=True):
-            pairs.append(np.asarray(body.faces, np.int64) + body.start)
-            shades.append(np.tile(0.62 * np.array(color), (len(body.faces), 1)))
+        for drawn, color in zip(skin.bodies, base_colors(layout), strict=True):
+            pairs.append(drawn.points[drawn.faces])
+            shades.append(np.tile(0.62 * np.array(color), (len(drawn.faces), 1)))
         self._pairs = np.concatenate(pairs)
-        self._front = np.array([0.0, -2e-3 * radius, 0.0])
+        self._front = np.array([0.0, -2e-3 * radius, 0.0], np.float32)
         colors = np.repeat(np.concatenate(shades)[:, None], 2, axis=1)
         self._handle: Any = None
         if len(self._pairs):
@@ -172,9 +198,9 @@ class _Outlines:
                 "/outlines", start, (255 * colors).astype(np.uint8), thickness=2.0, thickness_units="screen"
             )
 
-    def show(self, positions: FloatArray) -> None:
+    def show(self, points: FloatArray) -> None:
         if self._handle is not None:
-            self._handle.points = (positions + self._front)[self._pairs].astype(np.float32)
+            self._handle.points = (points + self._front)[self._pairs].astype(np.float32)
 
     def close(self) -> None:
         if self._handle is not None:

@@ -15,7 +15,7 @@ __all__ = ["ContainerNodes", "PlaneNodes", "WallNodes"]
 
 FloatArray = npt.NDArray[np.float64]
 FLOOR, GRID, GRID_DARK = (238, 241, 245), (214, 220, 228), (190, 198, 208)
-WALL, EDGE = (243, 245, 248), (120, 132, 148)
+WALL, EDGE = (255, 255, 255), (120, 132, 148)
 
 
 class WallNodes:
@@ -103,10 +103,10 @@ class ContainerNodes(WallNodes):
         self.handles = (self._lines,)
         if dim == 3:
             quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-            faces = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
+            faces = np.array([t for a, b, c, d in quads for t in ((a, c, b), (a, d, c))])  # seen from inside
             self._walls = api.add_mesh_simple(
-                f"{name}-walls", corners, faces, color=WALL, side="back", flat_shading=True, cast_shadow=False,
-                receive_shadow=0.25,
+                f"{name}-walls", corners, faces, color=WALL, side="front", flat_shading=True, cast_shadow=False,
+                receive_shadow=0.25, opacity=0.5,
             )  # fmt: skip
             self.handles = (self._lines, self._walls)
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from turgor.errors import SceneError, TurgorError
 from turgor.record import check_path, open_sink
+from turgor.viewer.export.two_painters import can_share, write_video
 from turgor.viewer.world.recording import Recording
 
 __all__ = ["KINDS", "VIDEO_FPS", "CancelledError", "Progress", "export"]
@@ -157,16 +158,16 @@ def _work(folder: Path, say: Callable[[dict[str, Any]], None]) -> None:
 
 def _write_frames(recording: Recording, target: Path, options: dict[str, Any], progress: Progress) -> None:
     """Through the sinks of turgor.record: videos at a steady rate, trajectories frame by frame."""
-    if target.suffix == ".vtkhdf":
-        total = len(recording)
-        options = {"frames": total, "precision": "float32", **options}
-    else:
+    if target.suffix != ".vtkhdf":
         options = {"fps": VIDEO_FPS, **options}
         total = int(np.floor(recording.duration * options["fps"] + 1e-6)) + 1
-    with open_sink(target, recording.layout, **options) as sink:
+        share = target.suffix == ".mp4" and can_share(recording, total)
+        write_video(recording, target, options, total, progress, share)
+        return
+    total = len(recording)
+    with open_sink(target, recording.layout, **{"frames": total, "precision": "float32", **options}) as sink:
         for number in range(total):
-            exact = target.suffix == ".vtkhdf"
-            sink.add(recording.frame(number) if exact else recording.sample(number / options["fps"]))
+            sink.add(recording.frame(number))
             progress(number + 1, total)
 
 

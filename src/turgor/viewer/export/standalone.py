@@ -1,4 +1,7 @@
-"""One HTML page that plays a recording: no server, no network, no installation. It carries viser's own player."""
+"""One HTML page that plays a recording: no server, no network, no installation.
+
+It carries viser's own player (play and pause, a time slider, speeds), to which we add slow motion and the scene's name.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from turgor.errors import SceneError
+from turgor.record.skin import STREAMED, Skin
 from turgor.viewer.draw.camera import view_of
 from turgor.viewer.draw.scene_nodes import SceneNodes
+from turgor.viewer.server.client_finish import finished
 from turgor.viewer.server.viser_server import only_through_gate, open_server
 from turgor.viewer.world.recording import Recording
 
@@ -21,6 +26,13 @@ __all__ = ["MAX_PAGE_BYTES", "PAGE_FPS", "standalone_html"]
 
 MAX_PAGE_BYTES = 40_000_000  # what still goes by mail or chat, and opens at once
 PAGE_FPS = 30.0  # frames per second in the page, at most
+SMOOTH_BYTES = 12_000_000  # of positions: a larger recording has the triangles of the physics, a quarter of the points
+KEYS = "space: play, pause · drag: turn · right button: move · wheel: nearer"
+LABEL = (
+    '<div style="position:fixed;right:1em;top:0.8em;z-index:5;pointer-events:none;font:14px sans-serif;color:#3c4652;'
+    'background:#ffffffcc;border-radius:6px;padding:0.4em 0.7em"><b id="turgor-title">{title}</b>'
+    '<div style="font-size:11px;color:#5b6672">{keys}</div></div>'
+)
 
 
 def standalone_html(
@@ -48,7 +60,7 @@ def standalone_html(
         page = _play(server, recording, numbers, textures or {}, progress)
     finally:
         server.stop()
-    content = _titled(page, title).encode()
+    content = _titled(finished(page), title).encode()
     _check_size(len(content), max_bytes, recording)
     return content
 
@@ -73,7 +85,9 @@ def _play(
     view = view_of(recording.layout, first)
     for name in ("position", "look_at", "fov", "near", "far"):
         setattr(server.initial_camera, name, getattr(view, name))
-    nodes = SceneNodes(server.scene, recording.layout, first, textures)
+    count = Skin(recording.layout, first, fine=STREAMED).count
+    smooth = 12 * count * len(numbers) <= SMOOTH_BYTES
+    nodes = SceneNodes(server.scene, recording.layout, first, textures, smooth=smooth)
     serializer = server.get_scene_serializer()
     for done, number in enumerate(numbers[1:], start=1):
         serializer.insert_sleep(recording.seconds(number) - recording.seconds(numbers[done - 1]))
@@ -89,6 +103,9 @@ def _play(
 
 
 def _titled(page: str, title: str) -> str:
-    """The page with the scene's name in the window's title."""
-    titled, count = re.subn("<title>.*?</title>", lambda _: f"<title>{html.escape(title)}</title>", page, count=1)
-    return titled if count else page.replace("<head>", f"<head><title>{html.escape(title)}</title>", 1)
+    """The page with the scene's name in the window's title, and on it, above what can be done."""
+    name = html.escape(title)
+    titled, count = re.subn("<title>.*?</title>", lambda _: f"<title>{name}</title>", page, count=1)
+    if not count:
+        titled = page.replace("<head>", f"<head><title>{name}</title>", 1)
+    return titled.replace("<body>", f"<body>{LABEL.format(title=name, keys=KEYS)}", 1)

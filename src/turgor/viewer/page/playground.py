@@ -67,6 +67,7 @@ class Playground:
         self.rates = Rates()
         self.replaying = False  # a recording is shown: the world waits and is not streamed
         self.textured = True  # cloth with its picture
+        self.smooth = True  # coarse bodies with a smooth skin
         self._nodes: SceneNodes | None = None
         self._jobs: queue.SimpleQueue[tuple[Callable[..., Any], tuple[Any, ...]]] = queue.SimpleQueue()
         self._timers: list[list[Any]] = []  # [seconds, function, next time]
@@ -292,7 +293,8 @@ class Playground:
         layout = self.world.layout
         cloths = self.world.scene.cloths
         textures = {cloth.name: cloth.texture if self.textured else "none" for cloth in cloths}
-        self._nodes = SceneNodes(self.server.scene, layout, frame, textures, self.shadows)
+        shape = self.world.shape_positions()
+        self._nodes = SceneNodes(self.server.scene, layout, frame, textures, self.shadows, self.smooth, shape)
         self.pointers.take_nodes()
         self.cameras.renewed()
         for listener in self._nodes_listeners:

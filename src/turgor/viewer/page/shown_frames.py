@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.output.frame import BodyLayout, Frame
-from turgor.viewer.draw.coordinates import upright
 from turgor.viewer.draw.scene_nodes import SceneNodes
 from turgor.viewer.world.picking import first_hit
 
@@ -61,9 +60,9 @@ class ShownFrames:
         if nodes is not self._nodes:
             self._nodes, self._bytes = nodes, 0
             self._frames.clear()
-        now, positions = time.monotonic(), upright(frame.positions).astype(np.float32)
-        self._frames.append((now, positions))
-        self._bytes += positions.nbytes
+        now, points = time.monotonic(), nodes.points_of(frame).astype(np.float32)  # as drawn
+        self._frames.append((now, points))
+        self._bytes += points.nbytes
         while len(self._frames) > 1 and (now - self._frames[0][0] > SECONDS or self._bytes > MAX_BYTES):
             self._bytes -= self._frames.popleft()[1].nbytes
 
@@ -107,7 +106,7 @@ class ShownFrames:
         assert self._nodes is not None
         best: Picked | None = None
         for node in self._nodes.bodies:
-            points = node.mesh.points(positions)  # type: ignore[arg-type]
+            points = node.mesh.points(positions)
             hit = first_hit(eye, ray, points, node.mesh.faces, node.mesh.double)
             if hit is None or (best is not None and best.depth <= hit.distance):
                 continue
@@ -116,6 +115,7 @@ class ShownFrames:
             shares = hit.weights
             if node.mesh.weights is not None:
                 shares = (hit.weights[:, None] * node.mesh.weights[drawn]).ravel()
+            corners, shares = self._nodes.skin.in_vertices(corners, shares)
             body = self._body(int(corners[0]))
             place = hit.weights @ points[drawn].astype(np.float64)
             own = positions[body.start : body.start + body.count]

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 
 from turgor.viewer.server.admission import Answer
+from turgor.viewer.server.client_finish import finished
 from turgor.viewer.server.viser_private import client_page
 
 __all__ = ["TITLE", "shell_page"]
@@ -23,7 +24,7 @@ def shell_page() -> Answer:
     """The page as the gate sends it. The style and the script come first, so that they need not wait for viser's."""
     folder = files("turgor.viewer.server") / "shell"
     style, body, script = ((folder / f"shell.{ending}").read_text(encoding="utf-8") for ending in ("css", "html", "js"))
-    page = client_page()
+    page = finished(client_page())
     assert "<head>" in page
     assert "<body>" in page
     page = page.replace("<head>", f"<head>\n<style>\n{style}</style>\n<script>\n{script}</script>", 1)

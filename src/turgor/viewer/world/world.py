@@ -133,6 +133,13 @@ class World:
             self._frame = self.sim.frame()
         return self._frame
 
+    def shape_positions(self) -> Any:
+        """(vertices, dim) m: the bodies' own shapes, not placed, in the order of a frame."""
+        things = (*self.scene.bodies, *self.scene.rigid_bodies)
+        shapes = {thing.name: np.asarray(thing.shape.vertices, np.float64) for thing in things}
+        parts = [np.zeros((0, self.layout.dim)), *(shapes[body.name] for body in self.layout.bodies)]
+        return np.concatenate(parts)
+
     # time -----------------------------------------------------------------------------------------------------------
 
     def advance(self, seconds: float) -> int:

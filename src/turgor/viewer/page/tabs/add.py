@@ -53,7 +53,7 @@ class AddTab(Tab):
         self.tools = ToolsFolder(playground)
         self._shape.on_update(self._shape_chosen)
         self._add.on_click(lambda _: playground.do(self._add_shape))
-        playground.share.on_mesh(self.upload.take)
+        playground.share.on_mesh(self.upload.take_dropped)
         self._unpin.on_click(lambda _: playground.do(self._unpin_all))
         self._duplicate.on_click(lambda _: playground.do(self._duplicate_it))
         self._remove.on_click(lambda _: playground.do(self._remove_it))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from turgor.output.frame import Frame
 from turgor.viewer.draw.diagram import diagram
+from turgor.viewer.export.downloads import file_name
 from turgor.viewer.page.tabs.tab import Tab
 from turgor.viewer.world.time_series import ENERGIES, LOSSES, Series
 
@@ -20,6 +24,10 @@ COLORS = ("#e8590c", "#2f9e44", "#1971c2", "#9c36b5", "#212529", "#868e96", "#e0
 HEIGHT = 210  # px
 PADDING = (8, 14, 0, 0)
 FONT = "11px sans-serif"
+#: A line at the pointer, in all plots of the same time; the legend then shows the values there. Dragging would zoom,
+#: but the next values come soon.
+CURSOR = {"show": True, "x": True, "y": False, "drag": {"x": False, "y": False}, "focus": {"prox": 24}}
+DIGITS = 5  # of the values that the legend shows
 
 
 class PlotsTab(Tab):
@@ -51,6 +59,12 @@ class PlotsTab(Tab):
         self._boxes["pace"] = gui.add_checkbox("Frame time", False)
         pace = ("time of one (ms)", ("simulated frame", "update of the page"))
         self._plots["pace"] = self._add_plot(_options("clock (s)", pace))
+        download = gui.add_button(
+            "Values (.csv)",
+            icon="download",
+            hint="What the plots of energy and of gas show, as a table for a spreadsheet.",
+        )
+        download.on_click(lambda event: playground.do(self._send_table, event.client))
         for box in (*self._boxes.values(), self._losses):
             box.on_update(lambda _: playground.do(self._switch))
         self._selection.on_change(self._arrange)
@@ -115,7 +129,33 @@ class PlotsTab(Tab):
             if key == "path":
                 plot.content = self._path()
             elif len(rings[key]) > 1:
-                plot.data = rings[key].columns()[: len(plot.series)]
+                plot.data = tuple(_rounded(column) for column in rings[key].columns()[: len(plot.series)])
+
+    def _send_table(self, client: Any) -> None:
+        name = file_name(self._playground.world.scene.name, "-plots.csv")
+        client.send_file_download(name, self.table().encode(), save_immediately=True)
+
+    def table(self) -> str:
+        """What has been measured, as CSV: a row per time, a column per curve with its unit; empty where it was not."""
+        volume, pressure = self._units
+        body = self._series.body or "gas"
+        energies = (*ENERGIES, *LOSSES) if self._losses.value else ENERGIES
+        parts = {
+            tuple(f"{name} (J)" for name in energies): self._series.energy.columns()[: len(energies) + 1],
+            (f"volume of {body} ({volume})", f"gauge pressure of {body} ({pressure})"): self._series.gas.columns()[:3],
+        }
+        rows: dict[float, dict[str, float]] = {}
+        for names, (at, *columns) in parts.items():
+            for k, moment in enumerate(at.tolist()):
+                rows.setdefault(moment, {}).update(zip(names, (float(column[k]) for column in columns), strict=True))
+        target = io.StringIO()
+        heads = ["time (s)", *(name for names in parts for name in names)]
+        writer = csv.writer(target, lineterminator="\n")
+        writer.writerow(heads)
+        for moment in sorted(rows):
+            values = (rows[moment].get(name) for name in heads[1:])
+            writer.writerow([f"{moment:.9g}", *("" if value is None else f"{value:.9g}" for value in values)])
+        return target.getvalue()
 
     def _path(self) -> str:
         body = self._series.body
@@ -124,6 +164,13 @@ class PlotsTab(Tab):
         volumes, pressures = self._series.path()
         labels = (f"volume ({self._units[0]})", f"absolute pressure ({self._units[1]})")
         return diagram(f"{body} (dashed: its gas law)", *labels, volumes, pressures, self._series.law)
+
+
+def _rounded(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Values of DIGITS digits: the legend writes all that a number has."""
+    size = np.floor(np.log10(np.maximum(np.abs(np.nan_to_num(values)), 1e-30)))
+    step = 10.0 ** (size - DIGITS + 1)
+    return np.asarray(np.round(np.round(values / step) * step, 12))
 
 
 def _options(x: str, *groups: tuple[str, tuple[str, ...]]) -> dict[str, Any]:
@@ -139,4 +186,10 @@ def _options(x: str, *groups: tuple[str, tuple[str, ...]]) -> dict[str, Any]:
         for label in labels:
             color = COLORS[len(series) - 1]
             series.append({"label": label, "scale": side, "stroke": color, "width": 1.5, "points": {"show": False}})
-    return {"series": tuple(series), "scales": scales, "axes": tuple(axes), "legend": {"live": False}}
+    return {
+        "series": tuple(series),
+        "scales": scales,
+        "axes": tuple(axes),
+        "legend": {"live": True},
+        "cursor": {**CURSOR, "sync": {"key": x}},
+    }

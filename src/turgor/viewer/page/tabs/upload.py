@@ -92,15 +92,23 @@ class UploadFolder:
 
     def take(self, event: Any) -> None:
         """Reads an uploaded mesh on a thread of viser's pool, as it may take seconds; the world runs on meanwhile."""
-        file = event.target.value
+        self._read(event.target.value)
+
+    def take_dropped(self, event: Any) -> None:
+        """The same for a file that is dropped on the page, where the tab may not be in front: a message offers it."""
+        if (mesh := self._read(event.target.value)) is not None and mesh.report.ok:
+            self._playground.do(self._announce, mesh)
+
+    def _read(self, file: Any) -> UploadedMesh | None:
         try:
             mesh = UploadedMesh(file.name, file.content)
         except MeshError as error:
             self._playground.do(self._refuse, str(error))
-        else:
-            self._playground.do(self._examined, mesh)
+            return None
+        self._playground.do(self._examined, mesh)
+        return mesh
 
-    def _wanted(self, event: Any) -> None:
+    def _wanted(self, event: Any = None) -> None:
         """Fits the mesh, on such a thread too, and hands the bodies over."""
         mesh = self._mesh
         if mesh is None:
@@ -116,6 +124,14 @@ class UploadFolder:
             self._playground.do(self._add_bodies, shapes, report)
 
     # the world's thread -----------------------------------------------------------------------------------------------
+
+    def _announce(self, mesh: UploadedMesh) -> None:
+        self._playground.notices.say(
+            "A mesh has come",
+            f"{mesh.report.source}: {mesh.vertices} vertices. Its size and its material are in the tab Add.",
+            "info",
+            [("Add it", lambda: threading.Thread(target=self._wanted, daemon=True).start())],
+        )
 
     def _examined(self, mesh: UploadedMesh) -> None:
         """The verdict, and what can be chosen."""

@@ -92,6 +92,11 @@ class ViewTab(Tab):
                 if key == "particles":
                     self.note = gui.add_markdown(NO_PARTICLES, visible=False)
         with gui.add_folder("Bodies"):
+            self.smooth = gui.add_checkbox(
+                "Smooth skin",
+                True,
+                hint="Off: the triangles and segments that are computed with, as a wireframe shows.",
+            )
             self.wireframe = gui.add_checkbox("Wireframe", False, hint="Key L: only the edges of the faces.")
             self.see_through = gui.add_checkbox("See-through", False, hint="Key X: look into and behind the bodies.")
             self.shadows = gui.add_checkbox(
@@ -104,7 +109,7 @@ class ViewTab(Tab):
             hint="Goes after what leaves the picture.",
         )
         self.follow.on_update(lambda _: setattr(self._playground, "follow", bool(self.follow.value)))
-        for box in (self.wireframe, self.see_through, self.shadows):
+        for box in (self.smooth, self.wireframe, self.see_through, self.shadows):
             box.on_update(lambda _: do(self._apply))
         self.texture.on_update(lambda _: do(self._set_texture))
 
@@ -113,6 +118,7 @@ class ViewTab(Tab):
         keys = [(label, hotkey, self.toggles[key]) for key, (label, _, _, hotkey, _) in OVERLAYS.items()]
         keys += [("Wireframe", "L", self.wireframe), ("See-through bodies", "X", self.see_through)]
         keys += [("Shadows", None, self.shadows), ("Texture on cloth", None, self.texture)]
+        keys += [("Smooth skin", None, self.smooth)]
         for label, hotkey, box in keys:
             command: Any = gui.add_command(f"{label}: on or off", hotkey=hotkey)
             command.on_trigger(lambda _, box=box: do(self._flip, box))
@@ -164,6 +170,10 @@ class ViewTab(Tab):
         """Make what is wanted and not there yet, and take away what is not wanted."""
         if self._version != self._playground.world.version:
             return  # other bodies: their nodes come soon, and all is made then
+        smooth = bool(self.smooth.value and not self.wireframe.value)
+        if self._playground.smooth != smooth:
+            self._playground.smooth = smooth
+            self._playground.redraw()
         with self._playground.server.atomic():
             for key, (_, make, _, _, _) in OVERLAYS.items():
                 wanted = self.toggles[key].value
@@ -193,8 +203,7 @@ class ViewTab(Tab):
             node.handle.opacity = opacity
         if self.painter is not None:
             self.painter.set_finish(wires, opacity)
-        shadows = bool(self.shadows.value and solid)
-        self._playground.server.scene.configure_default_lights(enabled=solid, cast_shadow=shadows)
+        nodes.set_shadows(bool(self.shadows.value))
 
     def _refresh(self) -> None:
         """Draw what is on, of the frame that is shown."""
