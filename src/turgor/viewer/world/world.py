@@ -249,6 +249,9 @@ class World:
             return self._change_air(name, body)
         if keys in LIVE_MATERIAL:
             return self._change_material(name, self.scene[name], body)
+        if keys == ("velocity",) and isinstance(body, RigidBody) and body.kind == "kinematic":  # it is driven by it
+            self.sim.rigid_bodies[name].velocity = body.velocity
+            return True
         attribute = LIVE_BODY.get(keys)
         if attribute is None or (attribute == "mass" and self._glued(name)):
             return False

@@ -1,0 +1,146 @@
+"""The guided experiments: what their words claim is what the engine does. Controls are scripted; no browser."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from turgor import gallery
+from turgor.viewer.lessons import lesson
+from turgor.viewer.lessons.bounce import GAS, HEIGHT, LOST, MOTION, SKIN, SUM
+from turgor.viewer.lessons.gas_laws import temperature
+from turgor.viewer.lessons.session import STEPS, Session
+from turgor.viewer.world.world import World
+
+FRAMES = 3000  # more than any experiment takes
+WHY = len(STEPS) - 1
+
+
+def started(name: str) -> tuple[World, Session]:
+    """A world with an experiment in it, the question answered; the world before showed another scene."""
+    world = World(gallery.load("drop-2d"))
+    session = Session(world, lesson(name), world.open)
+    session.choose(session.lesson.right)
+    session.next()
+    return world, session
+
+
+def squeeze(world: World, session: Session, gap: float) -> None:
+    """Move the control of the plate, and run until it is there and the balls have settled for a fifth of a second."""
+    session.set(gap)
+    for _ in range(FRAMES):
+        world._step()
+        plate = world.sim["plate"]
+        if abs(100.0 * (plate.center[2] - 0.01) - gap) < 0.05 and plate.velocity[2] == 0.0:  # type: ignore[union-attr]
+            break
+    else:
+        raise AssertionError("the plate does not come to rest")
+    for _ in range(12):
+        world._step()
+
+
+def at_the_end(session: Session) -> list[np.ndarray]:  # type: ignore[type-arg]
+    """Columns of the plot of the last step: x, measured, formulas."""
+    while session.step < WHY:
+        session.next()
+    return list(session.columns())
+
+
+@pytest.mark.req("D8", "X8")
+def test_a_squeezed_ball_follows_boyle() -> None:
+    """Half the volume, twice the pressure; the dots lie on p V = constant, there and back."""
+    world, session = started("boyle")
+    squeeze(world, session, 23.0)
+    volume, pressure = (values[-1] for values in session.points.of(0))
+    squeeze(world, session, 6.0)
+    volumes, pressures = session.points.of(0)
+    assert volumes[0] < 0.55 * volume
+    assert pressures[0] > 1.8 * pressure
+    np.testing.assert_allclose(volumes * pressures, volume * pressure, rtol=0.01)
+    x, measured, formula = at_the_end(session)
+    seen = np.isfinite(measured)
+    assert seen.sum() > 50
+    np.testing.assert_allclose(measured[seen], formula[seen], rtol=0.01)
+    assert np.isfinite(formula).all()
+    assert (np.diff(x) > 0).all()
+    squeeze(world, session, 8.0)
+    back = session.points.of(0)
+    np.testing.assert_allclose(back[0] * back[1], volume * pressure, rtol=0.01)
+
+
+@pytest.mark.req("D8", "X8")
+def test_gas_that_keeps_its_heat_presses_harder() -> None:
+    """p V stays in one ball and p V^1.4 in the other, under one plate; the second gets warm."""
+    world, session = started("gas-laws")
+    squeeze(world, session, 7.0)
+    (cool, cool_pressure), (warm, warm_pressure) = session.points.of(0), session.points.of(1)
+    np.testing.assert_allclose(cool * cool_pressure, (cool * cool_pressure)[-1], rtol=0.01)
+    np.testing.assert_allclose(warm**1.4 * warm_pressure, (warm**1.4 * warm_pressure)[-1], rtol=0.01)
+    assert warm[0] > 1.02 * cool[0]  # it keeps more of its volume
+    same = np.interp(warm[0], cool, cool_pressure)  # at the same volume ...
+    assert warm_pressure[0] > 1.1 * same  # ... the warm gas presses harder
+    heat = {name: temperature(world, world.frame(), name) for name in ("metal", "foam")}
+    assert heat["metal"] == pytest.approx(293.15, rel=1e-4)
+    volume = float(world.frame().volumes[world.sim["foam"].index] / world.sim["foam"].rest_volume)  # type: ignore[union-attr]
+    assert heat["foam"] == pytest.approx(293.15 * volume**-0.4, rel=1e-3)
+    assert heat["foam"] > 330.0
+    _, *columns = at_the_end(session)
+    for measured, formula in ((columns[0], columns[2]), (columns[1], columns[3])):
+        seen = np.isfinite(measured)
+        np.testing.assert_allclose(measured[seen], formula[seen], rtol=0.01)
+
+
+@pytest.mark.req("D8", "X8")
+def test_the_energy_of_a_bounce_goes_into_gas_and_skin_and_back() -> None:
+    """The sum is m g h throughout; a hard ball stores in its gas, a limp one in its skin, and comes back less high."""
+    world, session = started("bounce")
+    assert not world.playing
+    assert world.ledger
+    heights, stored = [], []
+    for air in (60.0, 5.0):
+        session.set(air)
+        session.run()
+        while world.playing:
+            world._step()
+        times, motion = session.points.of(MOTION)
+        assert len(times) > 400
+        falling = times < 0.99 * math.sqrt(2.0 / 9.81)
+        np.testing.assert_allclose(motion[falling], 0.5 * 0.6 * (9.81 * times[falling]) ** 2, atol=0.06)
+        total = 0.6 * 9.81 * 1.0
+        np.testing.assert_allclose(session.points.of(SUM)[1], total, rtol=0.01)
+        gas, skin, lost = (session.points.of(curve)[1] for curve in (GAS, SKIN, LOST))
+        lowest = int(session.points.of(HEIGHT)[1].argmin())
+        assert motion[lowest] < 0.15 * total
+        assert gas[lowest] + skin[lowest] > 0.7 * total
+        assert (np.diff(lost) > -1e-3 * total).all()
+        assert (gas + skin)[-1] < 0.05 * total  # it was given back
+        stored.append(gas[lowest] / (gas + skin)[lowest])
+        heights.append(session.lesson.top)  # type: ignore[attr-defined]
+    assert stored[0] > 0.7
+    assert stored[1] < 0.3
+    assert heights[0] > heights[1] + 0.05
+
+
+@pytest.mark.req("D8", "X8")
+def test_the_pressure_of_a_balloon_has_its_top_where_the_formula_has_it() -> None:
+    """Springs at stretch 2, rubber at 7^(1/6); the measured curves are within 1.5 % of the formulas (162 vertices)."""
+    world, session = started("balloon")
+    session.set(50.0)
+    for _ in itertools.takewhile(lambda _: world.scene["springs"].gas.nRT < 50e-3 * 2437.0, range(FRAMES)):  # type: ignore[union-attr]
+        world._step()
+    _, *columns = at_the_end(session)
+    for curve, top in ((0, 2.0), (1, 7.0 ** (1.0 / 6.0))):
+        stretch, pressure = session.points.of(curve)
+        assert stretch[-1] > 2.5
+        near = np.abs(stretch - top) < 0.3
+        through = np.polynomial.Polynomial.fit(stretch[near], pressure[near], 4)
+        roots = [root.real for root in through.deriv().roots() if abs(root.imag) < 1e-9 and abs(root.real - top) < 0.3]
+        assert len(roots) == 1
+        assert roots[0] == pytest.approx(top, rel=0.03)
+        assert pressure[-1] < 0.95 * pressure.max()  # it falls while the ball grows
+        measured, formula = columns[curve], columns[2 + curve]
+        taut = np.isfinite(measured) & (formula > 0.5 * np.nanmax(formula))
+        np.testing.assert_allclose(measured[taut], formula[taut], rtol=0.015)
