@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from turgor import gallery
-from turgor.viewer.lessons import lesson
+from turgor.errors import SceneError
+from turgor.viewer.lessons import LESSONS, lesson
 from turgor.viewer.lessons.bounce import GAS, HEIGHT, LOST, MOTION, SKIN, SUM
 from turgor.viewer.lessons.gas_laws import temperature
 from turgor.viewer.lessons.session import STEPS, Session
@@ -34,7 +35,7 @@ def squeeze(world: World, session: Session, gap: float) -> None:
     for _ in range(FRAMES):
         world._step()
         plate = world.sim["plate"]
-        if abs(100.0 * (plate.center[2] - 0.01) - gap) < 0.05 and plate.velocity[2] == 0.0:  # type: ignore[union-attr]
+        if abs(100.0 * (plate.center[2] - 0.006) - gap) < 0.05 and plate.velocity[2] == 0.0:  # type: ignore[union-attr]
             break
     else:
         raise AssertionError("the plate does not come to rest")
@@ -106,7 +107,7 @@ def test_the_energy_of_a_bounce_goes_into_gas_and_skin_and_back() -> None:
         while world.playing:
             world._step()
         times, motion = session.points.of(MOTION)
-        assert len(times) > 400
+        assert len(times) > 90
         falling = times < 0.99 * math.sqrt(2.0 / 9.81)
         np.testing.assert_allclose(motion[falling], 0.5 * 0.6 * (9.81 * times[falling]) ** 2, atol=0.06)
         total = 0.6 * 9.81 * 1.0
@@ -128,19 +129,87 @@ def test_the_energy_of_a_bounce_goes_into_gas_and_skin_and_back() -> None:
 def test_the_pressure_of_a_balloon_has_its_top_where_the_formula_has_it() -> None:
     """Springs at stretch 2, rubber at 7^(1/6); the measured curves are within 1.5 % of the formulas (162 vertices)."""
     world, session = started("balloon")
-    session.set(50.0)
-    for _ in itertools.takewhile(lambda _: world.scene["springs"].gas.nRT < 50e-3 * 2437.0, range(FRAMES)):  # type: ignore[union-attr]
+    session.set(32.0)
+    for _ in itertools.takewhile(lambda _: world.scene["springs"].gas.nRT < 32e-3 * 2437.0, range(FRAMES)):  # type: ignore[union-attr]
         world._step()
     _, *columns = at_the_end(session)
     for curve, top in ((0, 2.0), (1, 7.0 ** (1.0 / 6.0))):
         stretch, pressure = session.points.of(curve)
-        assert stretch[-1] > 2.5
+        assert stretch[-1] > 2.3
         near = np.abs(stretch - top) < 0.3
         through = np.polynomial.Polynomial.fit(stretch[near], pressure[near], 4)
         roots = [root.real for root in through.deriv().roots() if abs(root.imag) < 1e-9 and abs(root.real - top) < 0.3]
         assert len(roots) == 1
         assert roots[0] == pytest.approx(top, rel=0.03)
-        assert pressure[-1] < 0.95 * pressure.max()  # it falls while the ball grows
+        assert pressure[-1] < 0.985 * pressure.max()  # it falls while the ball grows
         measured, formula = columns[curve], columns[2 + curve]
         taut = np.isfinite(measured) & (formula > 0.5 * np.nanmax(formula))
         np.testing.assert_allclose(measured[taut], formula[taut], rtol=0.015)
+
+
+@pytest.mark.req("X8")
+def test_a_driven_plate_follows_its_velocity_at_once() -> None:
+    """In the scene and in the simulation; before, it took a rebuild and went on as it was."""
+    world = World(lesson("boyle").scene())
+    sim_before = world.sim.engine
+    world.change("plate.velocity", (0.0, 0.0, -0.04))
+    height = world.sim["plate"].center[2]  # type: ignore[union-attr]
+    for _ in range(6):
+        world._step()
+    assert world.sim["plate"].center[2] == pytest.approx(height - 0.04 * 6 / 60.0, abs=1e-5)  # type: ignore[union-attr]
+    assert world.scene["plate"].velocity == (0.0, 0.0, -0.04)  # type: ignore[union-attr]
+    assert world.sim.engine is sim_before
+
+
+@pytest.mark.req("D8")
+def test_steps_answers_reset_and_leaving() -> None:
+    """The question comes first; a reset begins anew; leaving restores scene, speed and ledger; others end it."""
+    world = World(gallery.load("drop-2d"))
+    before = world.scene.copy()
+    world.speed = 0.5
+    session = Session(world, lesson("bounce"), world.open)
+    session.next()
+    assert session.step == 0  # not without an answer
+    session.choose(0)
+    assert "It is used up" in session.text
+    session.next()
+    session.next()
+    assert "It is different" in session.text
+    assert np.isnan(session.columns()[-1]).all()  # the formula is shown with the reason
+    session.back()
+    assert session.step == 1
+    session.run()
+    while session.points.count < 20:
+        world._step()
+    count = len(session.points.of(0)[0])
+    world.reset()
+    world._step()
+    assert len(session.points.of(0)[0]) < count
+    assert world.ledger
+    session.leave()
+    assert world.scene == before
+    assert (world.speed, world.ledger, world.watchers) == (0.5, False, [])
+    session = Session(world, lesson("boyle"), world.open)
+    assert not session.over
+    world.remove("plate")
+    world._step()  # nothing is measured any more
+    assert session.over
+    session.end()
+    assert "plate" not in world.scene.names
+
+
+@pytest.mark.req("D8")
+def test_each_lesson_is_whole() -> None:
+    """Words, choices and ranges that a page can show; and a sentence for a name that does not exist."""
+    for kind in LESSONS.values():
+        made = lesson(kind.name)
+        assert all((made.title, made.summary, made.question, made.doing, made.seeing, made.why))
+        assert 0 <= made.right < len(made.choices) <= 3
+        assert made.control.low <= made.control.start <= made.control.high
+        scene = made.scene()
+        assert set(made.bodies) <= set(scene.names)
+        assert scene.name == f"lesson-{made.name}"
+        at = np.linspace(made.x.low, made.x.high, 5)
+        assert len(made.formula(at)) == len(made.formulas)
+    with pytest.raises(SceneError, match="did you mean 'boyle'"):
+        lesson("boyl")

@@ -45,7 +45,8 @@ class Balloon(Lesson):
     summary = "The first breath is the hardest. Why?"
     question = (
         "You blow up a balloon, and the first breath is the hardest. Here are two balls in empty space: the blue one "
-        "is a net of steel springs, the red one a rubber balloon. A pump puts the same gas into both.\n\n"
+        "is a net of steel springs, the red one a rubber balloon. A pump puts the same gas into both. The bar below "
+        "is 1.5 m long.\n\n"
         "**The balls get larger and larger. What does the pressure inside do?**"
     )
     choices = ("It rises and rises", "It rises, then falls", "It stays the same")
@@ -92,6 +93,9 @@ class Balloon(Lesson):
             self._shape, name=RUBBER, at=(0.4, 0.0, 0.0), mass=MASS, gas=gas, drag=DRAG, color="#f0655a",
             material=Membrane(law="neo-hookean", young=YOUNG, thickness=THICKNESS, rigidity=0.0, damping=1e-3),
         )  # fmt: skip
+        scene.add_rigid_body(  # as wide as both will be: so the picture has room for them
+            shapes.box((1.5, 0.03, 0.02)), name="ruler", at=(0.0, 0.0, -0.42), kind="static", color="#9aa5b1"
+        )
         return scene
 
     def begin(self, world: World) -> None:

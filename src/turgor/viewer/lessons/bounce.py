@@ -21,7 +21,9 @@ __all__ = ["Bounce"]
 
 BALL = "ball"
 RADIUS, MASS, DROP, GRAVITY = 0.12, 0.6, 1.0, 9.81  # m, kg, m under the ball, m/s²: a basketball
-ENDS = 1.1  # s: after the first bounce
+BEGINS, ENDS = 0.4, 0.54  # s: around the first hit, at sqrt(2 h/g) = 0.45 s
+STOPS = 1.1  # s: after the top of the first bounce
+QUICK, SLOW = 0.25, 0.05  # simulated seconds per second, beside and around the hit, which takes 10 to 20 ms
 MOTION, HEIGHT, GAS, SKIN, LOST, SUM = range(6)
 
 
@@ -57,12 +59,12 @@ class Bounce(Lesson):
         "of the hit. A skin bends back with more losses than gas: that is why you pump up a ball that does not bounce."
     )
     control = Control("Air above that outside (kPa)", 5.0, 60.0, 5.0, 60.0, "Drop it")
-    x, y = Axis("time (s)", 0.0, ENDS), Axis("energy (joules)", -0.5, 6.5)
+    x, y = Axis("time (s)", BEGINS, ENDS), Axis("energy (joules)", -0.5, 6.5)
     measured = ("motion", "height", "gas", "skin", "lost", "sum")
     formulas = ("m g h", "½ m (g t)²")
     bodies = (BALL,)
     lines = waits = ledger = True
-    speed = 0.05
+    speed = QUICK
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,7 +75,7 @@ class Bounce(Lesson):
     def scene(self) -> Scene:
         scene = Scene(
             name="lesson-bounce", description="A basketball falls from a height of 1 m.", gravity=(0.0, 0.0, -GRAVITY),
-            simulation=Settings(fps=480.0, seconds=ENDS),
+            simulation=Settings(fps=720.0, seconds=STOPS),
         )  # fmt: skip
         scene.add_ground(friction=0.6, restitution=0.0)
         scene.add_soft_body(
@@ -90,23 +92,30 @@ class Bounce(Lesson):
     def run(self, world: World) -> None:
         world.change(f"{BALL}.gas.gauge", 1e3 * self.value)
         world.reset()
-        world.playing = True
+        world.speed, world.playing = QUICK, True
 
     def drive(self, world: World) -> None:
-        if world.sim.time >= ENDS:
+        """Slow motion around the hit, and a stop after it."""
+        before, now = world.sim.time - 1.0 / world.sim.settings.fps, world.sim.time
+        for moment, speed in ((BEGINS, SLOW), (ENDS, QUICK)):
+            if before < moment <= now:
+                world.speed = speed
+        if now >= STOPS:
             world.playing = False
 
     def measure(self, world: World, frame: Frame) -> list[Point]:
-        now = world.sim.energy()
-        if self._first is None:
-            self._first = now
-            self._start = float(now.gravity + now.kinetic)  # after one frame of free fall: m g h of the start
         ball: Any = world.sim[BALL]
         height = float(ball.center[2])
         if height < self._low:
             self._low = self.top = height
         self.top = max(self.top, height)
-        first, base = self._first, self._start - MASS * GRAVITY * DROP
+        if self._first is not None and not BEGINS <= frame.time <= ENDS:
+            return []
+        now = world.sim.energy()
+        if self._first is None:
+            self._first = now
+        first = self._first
+        base = float(first.gravity + first.kinetic) - MASS * GRAVITY * DROP  # of the floor; it has fallen one frame
         parts = (
             float(now.kinetic), float(now.gravity) - base, float(now.gas - first.gas),
             float(now.elastic - first.elastic), float(now.dissipated),

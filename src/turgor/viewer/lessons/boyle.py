@@ -55,7 +55,7 @@ class Boyle(Lesson):
         self._product = np.nan  # litres times kPa of the first point
 
     def scene(self) -> Scene:
-        scene = press_scene("lesson-boyle", "A ball of gas under a plate that comes down.", 0.34)
+        scene = press_scene("lesson-boyle", "A ball of gas under a plate that comes down.", 0.28)
         ball(scene, BALL, 0.0, "isothermal", "#f4ae3d")
         return scene
 

@@ -63,7 +63,7 @@ class GasLaws(Lesson):
         self._first: dict[str, tuple[float, float]] = {}  # litres, kPa
 
     def scene(self) -> Scene:
-        scene = press_scene("lesson-gas-laws", "Two balls under one plate: one stays cool, the other gets warm.", 0.62)
+        scene = press_scene("lesson-gas-laws", "Two balls under one plate: one stays cool, the other gets warm.", 0.58)
         ball(scene, METAL, -0.15, LAWS[METAL], "#3f8fd6")
         ball(scene, FOAM, 0.15, LAWS[FOAM], "#f0655a")
         return scene

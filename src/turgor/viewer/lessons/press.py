@@ -16,7 +16,7 @@ __all__ = ["GAP", "PLATE", "Press", "ball", "gas_of", "press_scene"]
 PLATE = "plate"
 RADIUS = 0.11  # m: a football
 FILLED = 120e3  # Pa, absolute, at the volume of rest
-THICKNESS = 0.02  # m, of the plate
+THICKNESS = 0.012  # m, of the plate
 OPEN, CLOSED = 23.0, 6.0  # cm between floor and plate
 SPEED = 0.05  # m/s of the plate: slow beside the sound in the ball, so that the gas is at rest
 NEAR = 2e-4  # m from where it should be: it is there
@@ -28,8 +28,8 @@ def press_scene(name: str, description: str, width: float) -> Scene:
     scene = Scene(name=name, description=description, gravity=(0.0, 0.0, -9.81))
     scene.add_ground(friction=0.6, restitution=0.0)
     scene.add_rigid_body(
-        shapes.box((width, 0.3, THICKNESS)), name=PLATE, at=(0.0, 0.0, 1e-2 * OPEN + 0.5 * THICKNESS), kind="kinematic",
-        friction=0.6, restitution=0.0, color="#9aa5b1",
+        shapes.box((width, 0.22, THICKNESS)), name=PLATE, at=(0.0, 0.0, 1e-2 * OPEN + 0.5 * THICKNESS),
+        kind="kinematic", friction=0.6, restitution=0.0, color="#9aa5b1",
     )  # fmt: skip
     return scene
 

@@ -26,8 +26,9 @@ HEIGHT = 250  # px
 FONT = "11px sans-serif"
 SMALL = {"font": FONT, "labelFont": FONT, "labelSize": 16, "labelGap": 0}
 BODIES = ("#3f8fd6", "#f0655a")  # dots: in the colours of the balls
-LINES = ("#e8590c", "#2f9e44", "#1971c2", "#9c36b5", "#868e96", "#212529")
-FORMULAS = ("#1c4f80", "#a8322a")
+LINES = ("#e8590c", "#2f9e44", "#1971c2", "#9c36b5", "#868e96", "#e0a800")
+FORMULAS = ("#e8590c", "#9c36b5")  # beside dots
+OVER_LINES = ("#e03131", "#3f8fd6")
 
 
 class LearnTab(Tab):
@@ -181,17 +182,17 @@ def _options(kind: type[Lesson]) -> dict[str, Any]:
         if kind.lines:
             line = {"stroke": LINES[index], "width": 1.6, "points": {"show": False}}
         else:
-            dots = {"show": True, "size": 5, "fill": BODIES[index], "stroke": BODIES[index], "width": 0}
+            dots = {"show": True, "size": 3, "fill": BODIES[index], "stroke": BODIES[index], "width": 2}
             line = {"stroke": BODIES[index], "width": 0, "points": dots}
         series.append({"label": label, "scale": "y", **line})
     for index, label in enumerate(kind.formulas):
-        color = FORMULAS[index] if not kind.lines else LINES[-1 - 5 * index]
+        color = (OVER_LINES if kind.lines else FORMULAS)[index]
         series.append(
             {"label": f"formula: {label}", "scale": "y", "stroke": color, "width": 1.6, "dash": (6, 4),
              "points": {"show": False}}
         )  # fmt: skip
     axes = (
-        {"label": kind.x.label, "size": 30, **SMALL},
+        {"label": kind.x.label, "size": 44, **SMALL},
         {"scale": "y", "label": kind.y.label, "side": 3, "size": 46, **SMALL},
     )
     scales = {"x": {"time": False, "range": (kind.x.low, kind.x.high)}, "y": {"range": (kind.y.low, kind.y.high)}}
