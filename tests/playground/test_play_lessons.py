@@ -8,12 +8,15 @@ import math
 import numpy as np
 import pytest
 
+from support.waiting import until
 from turgor import gallery
 from turgor.errors import SceneError
 from turgor.viewer.lessons import LESSONS, lesson
 from turgor.viewer.lessons.bounce import GAS, HEIGHT, LOST, MOTION, SKIN, SUM
 from turgor.viewer.lessons.gas_laws import temperature
 from turgor.viewer.lessons.session import STEPS, Session
+from turgor.viewer.page.playground import Playground
+from turgor.viewer.page.tabs.learn import LearnTab
 from turgor.viewer.world.world import World
 
 FRAMES = 3000  # more than any experiment takes
@@ -213,3 +216,26 @@ def test_each_lesson_is_whole() -> None:
         assert len(made.formula(at)) == len(made.formulas)
     with pytest.raises(SceneError, match="did you mean 'boyle'"):
         lesson("boyl")
+
+
+@pytest.mark.req("X8")
+def test_a_playground_that_begins_with_a_lesson() -> None:
+    """As `turgor play SCENE --lesson boyle`: its scene is there at once, its tab in front; leaving shows SCENE."""
+    scene = gallery.load("drop-2d")
+    with Playground(scene, port=0, lesson=lesson("boyle")) as playground:
+        tab = playground.tabs[0]
+        assert isinstance(tab, LearnTab)
+        assert until(lambda: tab.text.visible and "1 of 4" in tab.text.content)
+        assert playground.world.scene.name == "lesson-boyle"
+        assert tab.next.disabled
+        playground.do(tab.choose, 1)
+        playground.do(tab.turn, 1)
+        assert until(lambda: tab.sliders["boyle"].visible and tab.plots["boyle"].visible)
+        assert not any(handle.visible for handle in (*tab.choices, tab.sliders["balloon"], tab.button, *tab.menu))
+        playground.do(tab.leave)
+        assert until(lambda: playground.world.scene == scene and tab.menu[0].visible)
+        playground.do(tab.begin, "balloon")
+        assert until(lambda: playground.world.scene.name == "lesson-balloon")
+        playground.do(playground.open, scene)  # as by the gallery: the lesson is over, and the scene stays
+        assert until(lambda: tab.session is None and tab.menu[0].visible)
+        assert playground.world.scene == scene

@@ -47,7 +47,7 @@ class Bounce(Lesson):
     seeing = (
         "While the ball falls, energy of height turns into energy of motion. On the floor the motion goes to nothing, "
         "and at the same time *gas* and *skin* jump up. They then push the ball off, and motion is back. A hard ball "
-        "(60 kPa) puts nearly all of it into its gas, a limp one (5 kPa) mostly into its skin, and it bounces less "
+        "(60 kPa) puts most of it into its gas, a limp one (5 kPa) mostly into its skin, and it bounces less "
         "high. *Lost* creeps up at each hit: that energy has become heat, which nobody gets back."
     )
     why = (
@@ -88,11 +88,12 @@ class Bounce(Lesson):
     def begin(self, world: World) -> None:
         """The control keeps its value: it belongs to the next drop."""
         self._first, self.top, self._low = None, 0.0, math.inf
+        world.speed = QUICK
 
     def run(self, world: World) -> None:
         world.change(f"{BALL}.gas.gauge", 1e3 * self.value)
         world.reset()
-        world.speed, world.playing = QUICK, True
+        world.playing = True
 
     def drive(self, world: World) -> None:
         """Slow motion around the hit, and a stop after it."""
