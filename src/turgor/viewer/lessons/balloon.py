@@ -8,12 +8,13 @@ gas has one stretch, also where the pressure falls.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from turgor import shapes
 from turgor.output.frame import Frame
+from turgor.scene.data import SoftBody
 from turgor.scene.gas import GAS_CONSTANT, Gas
 from turgor.scene.material import Membrane
 from turgor.scene.scene import Scene
@@ -76,7 +77,8 @@ class Balloon(Lesson):
 
     def __init__(self) -> None:
         super().__init__()
-        self._shape = shapes.icosphere(radius=RADIUS, subdivisions=2)
+        scene = self.scene()
+        self._springs, self._rubber = (scene[name] for name in self.bodies)  # as they are now: a page may change them
         self._frames = 0
 
     def scene(self) -> Scene:
@@ -85,12 +87,13 @@ class Balloon(Lesson):
             gravity=(0.0, 0.0, 0.0),
         )  # fmt: skip
         gas = Gas(nRT=self.control.start * MILLIMOLE)
+        shape = shapes.icosphere(radius=RADIUS, subdivisions=2)
         scene.add_soft_body(
-            self._shape, name=SPRINGS, at=(-0.4, 0.0, 0.0), mass=MASS, gas=gas, drag=DRAG, color="#3f8fd6",
+            shape, name=SPRINGS, at=(-0.4, 0.0, 0.0), mass=MASS, gas=gas, drag=DRAG, color="#3f8fd6",
             springs=Springs(stiffness=STIFFNESS, damping=0.3),
         )  # fmt: skip
         scene.add_soft_body(
-            self._shape, name=RUBBER, at=(0.4, 0.0, 0.0), mass=MASS, gas=gas, drag=DRAG, color="#f0655a",
+            shape, name=RUBBER, at=(0.4, 0.0, 0.0), mass=MASS, gas=gas, drag=DRAG, color="#f0655a",
             material=Membrane(law="neo-hookean", young=YOUNG, thickness=THICKNESS, rigidity=0.0, damping=1e-3),
         )  # fmt: skip
         scene.add_rigid_body(  # as wide as both will be: so the picture has room for them
@@ -116,15 +119,19 @@ class Balloon(Lesson):
                 world.change(f"{name}.gas.nRT", now + min(max(wanted - now, -most), most))
 
     def measure(self, world: World, frame: Frame) -> list[Point]:
+        self._springs, self._rubber = (world.scene[name] for name in self.bodies)
         found = [_stretch(world, frame, name) for name in self.bodies]
         return [(curve, stretch, pressure) for curve, (stretch, pressure) in enumerate(found) if stretch > STILL]
 
     def formula(self, x: FloatArray) -> tuple[FloatArray, ...]:
-        ends = self._shape.vertices[self._shape.edges]
+        net, skin = cast(SoftBody, self._springs), cast(SoftBody, self._rubber)
+        ends = net.shape.vertices[net.shape.edges]
         squares = float(((ends[:, 0] - ends[:, 1]) ** 2).sum())
-        springs = STIFFNESS * squares * (x - 1.0) / (3.0 * self._shape.volume * x**2)
-        curved = self._shape.area / (3.0 * self._shape.volume)
-        rubber = 2.0 * YOUNG / 3.0 * THICKNESS * curved * (1.0 / x - 1.0 / x**7)
+        springs = net.springs.stiffness * squares * (x - 1.0) / (3.0 * net.shape.volume * x**2)
+        if skin.membrane is None or skin.membrane.law != "neo-hookean":
+            return springs, np.full_like(x, np.nan)
+        curved = skin.shape.area / (3.0 * skin.shape.volume)
+        rubber = 2.0 / 3.0 * skin.membrane.young * skin.membrane.thickness * curved * (1.0 / x - 1.0 / x**7)
         return springs, rubber
 
     def readings(self, world: World, frame: Frame) -> str:

@@ -41,8 +41,9 @@ class Bounce(Lesson):
     choices = ("It is used up", "In the squeezed gas and the bent skin", "In the floor")
     right = 1
     doing = (
-        "Press *Drop it* and watch, twenty times slower than real. The plot shows where the energy is. Then let air "
-        "out with the slider and drop the ball again: to 5 kPa, a limp ball."
+        "Press *Drop it* and watch: the hit is shown twenty times slower than it is. The plot shows where the energy "
+        "is, from just before the hit to just after it. Then let air out with the slider, to 5 kPa, a limp ball, and "
+        "drop it again."
     )
     seeing = (
         "While the ball falls, energy of height turns into energy of motion. On the floor the motion goes to nothing, "
@@ -58,7 +59,7 @@ class Bounce(Lesson):
         "That is the upper line. The other one is the motion of free fall, ½ × mass × (g × time)², up to the moment "
         "of the hit. A skin bends back with more losses than gas: that is why you pump up a ball that does not bounce."
     )
-    control = Control("Air above that outside (kPa)", 5.0, 60.0, 5.0, 60.0, "Drop it")
+    control = Control("Extra pressure inside (kPa)", 5.0, 60.0, 5.0, 60.0, "Drop it")
     x, y = Axis("time (s)", BEGINS, ENDS), Axis("energy (joules)", -0.5, 6.5)
     measured = ("motion", "height", "gas", "skin", "lost", "sum")
     formulas = ("m g h", "½ m (g t)²")
@@ -69,6 +70,7 @@ class Bounce(Lesson):
     def __init__(self) -> None:
         super().__init__()
         self._first: Energy | None = None  # of the ball, at rest at its height
+        self._mass, self._gravity = MASS, GRAVITY  # kg, m/s²: a page may change them
         self.top = 0.0  # m: how high it was since its lowest point
         self._low = math.inf
 
@@ -114,9 +116,12 @@ class Bounce(Lesson):
             return []
         now = world.sim.energy()
         if self._first is None:
-            self._first = now
+            self._first, self._mass = now, float(np.max(ball.mass))
+            self._gravity = float(np.linalg.norm(world.scene.gravity))
         first = self._first
-        base = float(first.gravity + first.kinetic) - MASS * GRAVITY * DROP  # of the floor; it has fallen one frame
+        base = (
+            float(first.gravity + first.kinetic) - self._mass * self._gravity * DROP
+        )  # of the floor; it has fallen one frame
         parts = (
             float(now.kinetic), float(now.gravity) - base, float(now.gas - first.gas),
             float(now.elastic - first.elastic), float(now.dissipated),
@@ -124,9 +129,9 @@ class Bounce(Lesson):
         return [(curve, frame.time, value) for curve, value in enumerate((*parts, sum(parts)))]
 
     def formula(self, x: FloatArray) -> tuple[FloatArray, ...]:
-        fall = 0.5 * MASS * (GRAVITY * x) ** 2
-        hits = math.sqrt(2.0 * DROP / GRAVITY)
-        return np.full_like(x, MASS * GRAVITY * DROP), np.where(x <= hits, fall, np.nan)
+        fall = 0.5 * self._mass * (self._gravity * x) ** 2
+        start = self._mass * self._gravity * DROP
+        return np.full_like(x, start), np.where(fall <= start, fall, np.nan)
 
     def readings(self, world: World, frame: Frame) -> str:
         bounced = self.top > self._low + 0.05 and frame.time > 0.5
