@@ -132,6 +132,8 @@ def test_an_experiment_in_a_browser(open_playground: OpenPlayground, open_tab: O
         return len(pairs) > 5 and all(abs(dot / line - 1.0) < 0.01 for dot, line in pairs if line)
 
     assert until(on_the_line)
+    numbers = "() => Object.values(window.__viserTestpoints.uplots).map(u => (u.chart.axes[0]._splits || []).length)"
+    assert until(lambda: max(page.evaluate(numbers)) > 2)  # along the x axis
     press("Leave")
     assert until(lambda: world.scene == gallery.load("drop-2d"))
     page.get_by_role("button", name="From spring to balloon").wait_for(timeout=60_000)

@@ -23,6 +23,10 @@ INTRO = (
 )
 CHOICES = 3  # at most
 HEIGHT = 250  # px
+# uPlot that is laid out before its box has a width keeps an x axis without numbers until the range of x changes. So the
+# end of the range moves to and fro by this share of it, and plots are drawn again so many refreshes after a step began.
+HAIR = 1e-4
+AGAIN = (5, 15)
 FONT = "11px sans-serif"
 SMALL = {"font": FONT, "labelFont": FONT, "labelSize": 16, "labelGap": 0}
 BODIES = ("#3f8fd6", "#f0655a")  # dots: in the colours of the balls
@@ -40,6 +44,7 @@ class LearnTab(Tab):
         self.session: Session | None = None
         self._drawn: tuple[int, int] | None = None  # points and step that are shown
         self._starts = 0
+        self._refreshes = 0  # since this step is shown
         self.menu = [gui.add_markdown(INTRO)]
         for kind in LESSONS.values():
             button = gui.add_button(kind.title, hint=kind.summary)
@@ -150,7 +155,7 @@ class LearnTab(Tab):
             self.next.visible = session.step < WHY
             self.next.disabled = not session.may_go_on
             self.back.visible = session.step > QUESTION
-        self._drawn = None
+        self._drawn, self._refreshes = None, 0
 
     def _refresh(self) -> None:
         session = self.session
@@ -165,13 +170,16 @@ class LearnTab(Tab):
         if session.starts != self._starts:  # it was reset
             self._starts = session.starts
             self.sliders[name].value = session.lesson.value
+        self._refreshes += 1
         state = session.points.count, session.step
-        if session.step == QUESTION or state == self._drawn or not self._playground.server.get_clients():
+        same = state == self._drawn and self._refreshes not in AGAIN
+        if session.step == QUESTION or same or not self._playground.server.get_clients():
             return
         self._drawn = state
         self.readings.content = session.readings()
         columns = session.columns()
         if len(columns[0]) > 1:
+            columns[0][-1] += (self._refreshes % 2) * HAIR * (session.lesson.x.high - session.lesson.x.low)
             self.plots[name].data = columns
 
 
@@ -195,5 +203,5 @@ def _options(kind: type[Lesson]) -> dict[str, Any]:
         {"label": kind.x.label, "size": 44, **SMALL},
         {"scale": "y", "label": kind.y.label, "side": 3, "size": 46, **SMALL},
     )
-    scales = {"x": {"time": False, "range": (kind.x.low, kind.x.high)}, "y": {"range": (kind.y.low, kind.y.high)}}
+    scales = {"x": {"time": False}, "y": {"range": (kind.y.low, kind.y.high)}}
     return {"series": tuple(series), "scales": scales, "axes": axes, "legend": {"live": False}}
