@@ -152,7 +152,7 @@ def test_the_pressure_of_a_balloon_has_its_top_where_the_formula_has_it() -> Non
 
 @pytest.mark.req("X8")
 def test_a_driven_plate_follows_its_velocity_at_once() -> None:
-    """In the scene and in the simulation; before, it took a rebuild and went on as it was."""
+    """In the scene and in the simulation, without a rebuild."""
     world = World(lesson("boyle").scene())
     sim_before = world.sim.engine
     world.change("plate.velocity", (0.0, 0.0, -0.04))
