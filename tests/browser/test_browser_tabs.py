@@ -20,6 +20,7 @@ from turgor import gallery
 from turgor.viewer.page.playground import Playground
 from turgor.viewer.page.tabs.add import AddTab
 from turgor.viewer.page.tabs.change import ChangeTab
+from turgor.viewer.page.tabs.learn import LearnTab
 from turgor.viewer.page.tabs.plots import PlotsTab
 from turgor.viewer.world.parameters import PARAMETERS, Parameter
 from turgor.viewer.world.time_series import ENERGIES
@@ -94,6 +95,48 @@ def test_plots_in_a_browser(open_playground: OpenPlayground, open_tab: OpenTab) 
     playground.do(playground.open, gallery.load("drop-2d"))
     assert until(lambda: "(m²)" in page.locator("svg[role=img]").inner_html())
     assert until(lambda: 0 < panel.series.gas.columns()[0].max() < 10.0)
+
+
+@pytest.mark.req("D8", "X8")
+def test_an_experiment_in_a_browser(open_playground: OpenPlayground, open_tab: OpenTab) -> None:
+    """Boyle's law from its question to its formula, by the buttons and the slider of the page, and back."""
+    playground = open_playground("drop-2d", Learn=LearnTab)
+    world = playground.world
+    page = open_tab(playground.url)
+
+    def press(name: str) -> None:
+        page.get_by_role("button", name=name, exact=True).click(timeout=60_000)
+
+    press("Boyle's law in a squeezed ball")
+    page.get_by_text("What happens to its pressure?").wait_for(timeout=60_000)
+    assert until(lambda: world.scene.name == "lesson-boyle")
+    assert page.get_by_role("button", name="Next", exact=True).is_disabled()
+    press("It doubles")
+    page.get_by_text("You think").wait_for(timeout=60_000)
+    press("Next")
+    page.locator(".uplot").wait_for(timeout=60_000)
+    slider = page.get_by_role("slider")
+    slider.focus()
+    slider.press("Home")  # the plate comes down
+    assert until(lambda: world.sim["ball"].pressure > 119.5e3)  # type: ignore[union-attr]
+    press("Next")
+    page.get_by_text("Right!").wait_for(timeout=60_000)
+    press("Next")
+    page.get_by_text("Robert Boyle").wait_for(timeout=60_000)
+    drawn = "() => Object.values(window.__viserTestpoints.uplots).map(u => u.chart.data.map(c => Array.from(c)))"
+
+    def on_the_line() -> bool:
+        """Measured dots, each on the formula's curve."""
+        (columns,) = (plot for plot in page.evaluate(drawn) if len(plot) == 3)
+        pairs = [(dot, line) for dot, line in zip(*columns[1:], strict=True) if dot is not None and dot == dot]
+        return len(pairs) > 5 and all(abs(dot / line - 1.0) < 0.01 for dot, line in pairs if line)
+
+    assert until(on_the_line)
+    numbers = "() => Object.values(window.__viserTestpoints.uplots).map(u => (u.chart.axes[0]._splits || []).length)"
+    assert until(lambda: max(page.evaluate(numbers)) > 2)  # along the x axis
+    press("Leave")
+    assert until(lambda: world.scene == gallery.load("drop-2d"))
+    page.get_by_role("button", name="From spring to balloon").wait_for(timeout=60_000)
 
 
 @pytest.mark.req("A9", "X8")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.req("X8")
 
 def test_help_of_play(here: Here) -> None:
     text = here.good("play", "--help")
-    for word in ("--port", "--host", "--device", "--no-browser", "SCENE"):
+    for word in ("--port", "--host", "--device", "--lesson", "--no-browser", "SCENE"):
         assert word in text
 
 
@@ -32,6 +32,12 @@ def test_without_viser_the_command_says_how_to_install_it() -> None:
         assert done.returncode == code
         assert "Traceback" not in done.stderr
     assert done.stderr == "turgor: the playground needs viser, which is not installed: pip install 'turgor[play]'\n"
+
+
+def test_a_lesson_that_does_not_exist_is_named_with_the_nearest(here: Here) -> None:
+    done = here.command("play", "--lesson", "ballon", "--no-browser")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "turgor: there is no lesson 'ballon'; did you mean 'balloon'?\n"
 
 
 def test_a_taken_port_ends_the_command() -> None:

@@ -47,7 +47,7 @@ ORDERS: Mapping[str, Order] = {
         ("features", "rigid", "martin2009", "matyka2003"),
     ),
     "turgor.contact.features": ("launch", "search", "solve", "method"),
-    "turgor.viewer": (("server", "world"), "draw", "export", "page"),
+    "turgor.viewer": (("server", "world"), ("draw", "lessons"), "export", "page"),
     "turgor.papers": (
         ("drawing", "gallery_scenes"),
         "report",

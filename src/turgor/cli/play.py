@@ -35,6 +35,9 @@ def play(
     device: Annotated[str, typer.Option(help="cpu, cuda (an NVIDIA GPU), cuda:1, or auto (a GPU if there is one).")] = (
         "cpu"
     ),
+    lesson: Annotated[
+        str | None, typer.Option(help="Open a guided experiment: boyle, bounce, gas-laws or balloon.")
+    ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
 ) -> None:
     """Play with a scene in the browser.
@@ -46,6 +49,7 @@ def play(
     turgor play                     five balls in a turning box
     turgor play flag --port 9000
     turgor play my.toml
+    turgor play --lesson boyle      a guided experiment, of the tab Learn
     turgor play --host 0.0.0.0      for others too; the address with its token is printed
 
     Ctrl-C ends it. Needs the extra: pip install 'turgor[play]'
@@ -62,7 +66,10 @@ def play(
     from turgor.cli.run import load_scene
 
     chosen: Scene = load_scene(scene)
-    path = None if scene in gallery.names() else Path(scene)
+    path = None if scene in gallery.names() or lesson is not None else Path(scene)
+    from turgor.viewer import lessons
+
+    chosen_lesson = None if lesson is None else lessons.lesson(lesson)
     from turgor.viewer.page.playground import Playground
     from turgor.viewer.server.viser_server import silence_viser
 
@@ -74,7 +81,9 @@ def play(
             open_browser(url)
 
     def build() -> Playground:
-        return Playground(chosen, host=host, port=port, device=device, path=path, on_address=announce)
+        return Playground(
+            chosen, host=host, port=port, device=device, path=path, lesson=chosen_lesson, on_address=announce
+        )
 
     try:
         playground = beside(build)

@@ -20,6 +20,7 @@ from turgor.output.frame import Frame
 from turgor.scene.scene import Scene
 from turgor.simulation.simulation import Simulation
 from turgor.viewer.draw.scene_nodes import SceneNodes
+from turgor.viewer.lessons.lesson import Lesson
 from turgor.viewer.page.cameras import Cameras
 from turgor.viewer.page.dark import THEME, DarkPages
 from turgor.viewer.page.mode import Mode
@@ -29,6 +30,7 @@ from turgor.viewer.page.selection import Selection
 from turgor.viewer.page.share import Share
 from turgor.viewer.page.shell import Shell
 from turgor.viewer.page.tabs.all_tabs import build_tabs
+from turgor.viewer.page.tabs.learn import LearnTab
 from turgor.viewer.page.undo import UndoButtons
 from turgor.viewer.server.gate import Gate
 from turgor.viewer.server.shell_page import shell_page
@@ -61,9 +63,13 @@ class Playground:
         device: str = "cpu",
         path: Path | None = None,
         playing: bool = True,
+        lesson: Lesson | None = None,
         on_address: Callable[[str], object] = lambda url: None,
     ) -> None:
-        """`on_address` is called with the page's address as soon as it can be opened, before the scene is built."""
+        """`on_address` is called with the page's address as soon as it can be opened, before the scene is built.
+
+        With a `lesson` its scene is opened at once, and `scene` is what the page goes back to.
+        """
         self.rates = Rates()
         self.replaying = False  # a recording is shown: the world waits and is not streamed
         self.textured = True  # cloth with its picture
@@ -89,7 +95,9 @@ class Playground:
             self.shell = Shell(self, again, own.scene if own else cast(Scene, scene), own=own is not None)
             self.gate.start()
             on_address(self.url)
-            self.world = World(scene, device)  # seconds, when its kernels are compiled: the page says so
+            self.world = World(
+                scene if lesson is None else lesson.scene(), device
+            )  # seconds, when its kernels are compiled: the page says so
             self.world.playing = playing
         except BaseException:
             self.gate.close()
@@ -104,7 +112,9 @@ class Playground:
         self.dark = DarkPages(self)
         self.share = Share(self)
         self.undo = UndoButtons(self)
-        self.tabs = build_tabs(self)
+        self.tabs = build_tabs(self, "Learn" if lesson is not None else "")
+        if lesson is not None:
+            self.do(cast(LearnTab, self.tabs[0]).begin, lesson.name, own.scene if own else scene)
         self.every(0.25, self._look_out)
         if path is not None:
             self._watch(path)

@@ -67,6 +67,9 @@ def _change_body(world: World, name: str, body: Any, keys: tuple[str, ...]) -> b
         return _change_air(world, name, body)
     if keys in LIVE_MATERIAL:
         return _change_material(world, name, world.scene[name], body)
+    if keys == ("velocity",) and isinstance(body, RigidBody) and body.kind == "kinematic":  # it is driven by it
+        world.sim.rigid_bodies[name].velocity = body.velocity
+        return True
     attribute = LIVE_BODY.get(keys)
     if attribute is None or (attribute == "mass" and _glued(world, name)):
         return False

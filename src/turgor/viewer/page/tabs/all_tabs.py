@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from turgor.viewer.page.tabs.add import AddTab
 from turgor.viewer.page.tabs.change import ChangeTab
 from turgor.viewer.page.tabs.keep import KeepTab
+from turgor.viewer.page.tabs.learn import LearnTab
 from turgor.viewer.page.tabs.plots import PlotsTab
 from turgor.viewer.page.tabs.scene import SceneTab
 from turgor.viewer.page.tabs.tab import Tab
@@ -26,14 +27,15 @@ TABS: tuple[tuple[str, type[Tab]], ...] = (
     ("Look", ViewTab),
     ("Plot", PlotsTab),
     ("Save", KeepTab),
+    ("Learn", LearnTab),
 )
 
 
-def build_tabs(playground: Playground) -> list[Tab]:
-    """All tabs."""
+def build_tabs(playground: Playground, front: str = "") -> list[Tab]:
+    """All tabs; `front` is the label of the one that comes first, and is so in front."""
     group = playground.server.gui.add_tab_group()
     tabs: list[Tab] = []
-    for label, make in TABS:
+    for label, make in sorted(TABS, key=lambda entry: entry[0] != front):
         with group.add_tab(label):
             tabs.append(make(playground))
     return tabs

@@ -131,6 +131,8 @@ class SceneTab(Tab):
     def _refresh(self) -> None:
         playground, world = self._playground, self._playground.world
         self._play.label = "Pause" if world.playing else "Play"
+        if (speed := f"{world.speed:g}") in SPEEDS and speed != self._speed.value:  # an experiment has set it
+            self._speed.value = speed
         rates, sim = playground.rates, world.sim
         rows = [("time", f"{sim.time:.2f} s"), ("real-time factor", f"{rates.real_time_factor:.2f}")]
         if playground.mode.advanced:
