@@ -130,8 +130,6 @@ def test_few_updates_are_slow_unless_they_are_wanted() -> None:
 
 def test_the_playground_says_that_it_is_slow(open_playground: Callable[..., Playground]) -> None:
     playground = open_playground("five-balls")
-    told: list[tuple[str, str]] = []
-    playground.notify = lambda title, text, kind="info": told.append((title, text))  # type: ignore[method-assign]
     playground.do(setattr, playground.world, "speed", 1.0)
     advance = playground.world.advance
 
@@ -140,11 +138,10 @@ def test_the_playground_says_that_it_is_slow(open_playground: Callable[..., Play
         return advance(seconds)
 
     playground.world.advance = slowly  # type: ignore[method-assign]
-    until(lambda: told)
-    assert told[0][0] == "This is slow"
-    assert playground.slowness.sentence in told[0][1]
-    assert "Half as many vertices" in told[0][1]
-    assert "Half as many vertices, from the beginning" in dict(playground.slowness.remedies)
+    until(lambda: playground.notices.remedies)
+    assert playground.notices.title == "This is slow"
+    assert playground.notices.text == playground.slowness.sentence
+    assert "Half as many vertices, from the beginning" in dict(playground.notices.remedies)  # a button
 
 
 def test_the_fast_solver_is_offered_where_there_are_many_substeps_and_works() -> None:
