@@ -266,7 +266,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         stiffness: wp.array(dtype=real),
         damping: wp.array(dtype=real),
         bending: wp.array(dtype=real),
-        pulse: int,  # substeps from one action of bending to the next, where it is slow enough
+        pulse: int,  # substeps from one action of bending to the next, where it is slow enough; a power of 2
         bending_every: wp.array(dtype=int),
         skin_stiffness: wp.array(dtype=real),
         skin_bound: wp.array(dtype=real),
@@ -316,9 +316,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         # stiffness across the springs, which their dashpots do not damp
         across = wp.float64(stiffness[b] * tension_bound[b]) + wp.abs(gauge) * wp.float64(turn_bound[b])
         hinges = wp.float64(bending[b]) * wp.float64(hinge_bound[b])
-        every = 1
-        if pulse > 1 and wp.float64(pulse * pulse) * hinges < wp.float64(PULSED) * wp.float64(skin_bound[b]):
-            every = pulse
+        every = pulse
+        while every > 1 and wp.float64(every * every) * hinges >= wp.float64(PULSED) * wp.float64(skin_bound[b]):
+            every = every / 2
         bending_every[b] = every
         across += wp.float64(every * every) * hinges
         omega2 = from_springs + from_gas + across
