@@ -232,7 +232,7 @@ def test_in_the_browser_velocities_are_red_and_keys_work(open_page: Any, open_ta
 def test_an_upload_is_turned_simplified_and_taken_in_parts_in_a_browser(
     open_playground: OpenPlayground, open_tab: OpenTab, tmp_path: Path
 ) -> None:
-    """A figure that stands along y: a body of 2 m and a head above it; and once joined, where they overlap."""
+    """A figure that stands along y: a body of 2 m and a head above it (joined parts: test_play_uploads.py)."""
     playground = open_playground("hanging-ball", Add=AddTab)
     until(lambda: playground.shown[0] == playground.world.version)
     panel: Any = playground.tabs[0]
@@ -240,7 +240,6 @@ def test_an_upload_is_turned_simplified_and_taken_in_parts_in_a_browser(
     body = trimesh.creation.box((0.8, 2.0, 0.5)).subdivide().subdivide().subdivide()
     head = trimesh.creation.icosphere(subdivisions=3, radius=0.5).apply_translation((0.0, 1.6, 0.0))
     (body + head).export(tmp_path / "apart.obj")
-    (body + head.copy().apply_translation((0.0, -0.3, 0.0))).export(tmp_path / "overlapping.stl")
     page = open_tab(playground.url, height=1200)
 
     def row(label: str) -> Any:
@@ -275,13 +274,3 @@ def test_an_upload_is_turned_simplified_and_taken_in_parts_in_a_browser(
     assert int(np.argmax(high - low)) == 2  # it stands
     assert (high - low)[2] == pytest.approx(panel.upload.size.value, rel=1e-5)
     assert bodies[1].positions[:, 2].min() > bodies[0].positions[:, 2].max()  # the head is above the body
-    page.get_by_role("button", name="Remove it").click()
-    assert until(lambda: "mesh-2" not in world.sim.names)
-    send(tmp_path / "overlapping.stl", "overlapping.stl")
-    choose("Of several parts", "joined (overlapping)")
-    add()
-    assert until(lambda: "mesh-2" in world.scene.names)
-    assert until(lambda: "joined 2 shells into 1" in panel.upload.verdict)
-    start = world.sim.time
-    assert until(lambda: world.sim.time > start + 0.2)
-    assert world.sim.finite
