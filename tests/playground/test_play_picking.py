@@ -109,3 +109,18 @@ def test_bodies_that_share_a_node_are_told_apart(open_page: Any) -> None:
         picked = shown.along((number + 0.1, -5, 0.1), (0, 1, 0))
         assert picked is not None
         assert picked.name == f"box-{number}"
+
+
+def test_a_press_on_a_scene_that_is_no_longer_there_takes_nothing(open_page: Any) -> None:
+    """The page still shows the old scene, whose bodies have other vertices, when the press comes."""
+    scene = turgor.Scene(gravity=(0, 0, 0))
+    scene.add_soft_body(shapes.icosphere(0.5, 3), name="ball")
+    page = open_page(scene)
+    page.run(1)
+    other = turgor.Scene(gravity=(0, 0, 0))
+    other.add_soft_body(shapes.icosphere(0.5, 1), name="ball")
+    page.playground.world.open(other)  # and not shown yet
+    eye = np.array([0.0, -3.0, 0.0])
+    page.playground.pointers._take(7, eye, (0.0, -0.5, 0.0), (0.2, -0.5, 0.0))
+    page.playground.pointers._clicked(("ball",), eye, (0.0, 1.0, 0.0), None)
+    assert page.playground.world.grabbed == {}

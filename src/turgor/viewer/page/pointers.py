@@ -87,7 +87,7 @@ class Pointers:
         Where nothing lay at the point, as it was pressed too long ago, it is what lies under the pointer now.
         """
         world = self._playground.world
-        if self._playground.replaying:
+        if self._playground.replaying or self._playground.shown[0] != world.version:  # other bodies are there by now
             return
         picked = self._shown.at_point(eye, point) or self._shown.along(eye, np.subtract(target, eye))
         if picked is None or picked.name not in world.sim.names:
@@ -133,6 +133,8 @@ class Pointers:
             self._playground.world.drop(name)
 
     def _clicked(self, names: tuple[str, ...], origin: Any, direction: Any, modifier: str | None) -> None:
+        if self._playground.shown[0] != self._playground.world.version:  # other bodies are there by now
+            return
         picked = self._shown.along(origin, direction, names)
         if picked is not None and picked.name in self._playground.world.sim.names:
             self.click(picked.name, picked.vertex, modifier)
