@@ -26,7 +26,8 @@ def vertex_masses(body: Body, points: FloatArray) -> FloatArray:
         return np.full(count, body.mass / count)
     weights = vertex_areas(body, points)
     if weights.min() <= 0.0:
-        raise SceneError(f"body {body.name!r}: a vertex has no area around it; use mass_distribution = 'uniform'")
+        remedy = "use mass_distribution = 'uniform'" if isinstance(body, SoftBody) else "remove it from the mesh"
+        raise SceneError(f"body {body.name!r}: a vertex has no area around it, so it has no mass; {remedy}")
     if body.material is not None:
         weights = _slowed(weights / weights.sum(), _stiffness(body, points))
     return np.asarray(body.mass * weights / weights.sum())

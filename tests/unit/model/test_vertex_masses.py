@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,3 +87,11 @@ def test_a_cloth_of_a_material_has_one_mass_per_area() -> None:
     assert masses[rim].mean() < 0.55 * masses[~rim].mean()
     springs = scene.add_cloth(sheet, name="springs", mass=1.0)
     assert np.ptp(vertex_masses(springs, sheet.vertices)) == 0.0
+
+
+def test_a_vertex_without_faces_is_told() -> None:
+    sheet = shapes.sheet(size=(1.0, 1.0), resolution=(3, 3))
+    loose = replace(sheet, vertices=np.vstack([sheet.vertices, [[3.0, 0.0, 0.0]]]))
+    cloth = replace(Scene().add_cloth(sheet, name="flag", material="nylon"), shape=loose)
+    with pytest.raises(turgor.SceneError, match=r"'flag': a vertex has no area around it, .* remove it from the mesh"):
+        vertex_masses(cloth, loose.vertices)
