@@ -158,15 +158,43 @@ def test_asking_for_too_few_substeps_does_not_move_the_world() -> None:
     assert snapshot(world) == before
 
 
+def come_to_rest(world: World) -> None:
+    """As the page does, a few rounds at a time."""
+    world.settle()
+    turns = 0
+    while world.residual is not None:
+        world.advance(0.01)
+        turns += 1
+    assert turns > 1
+
+
 @pytest.mark.req("X13")
 def test_settle_brings_the_world_to_rest_and_pauses_it() -> None:
     world = advanced(World(gallery.load("drop")))
     before = world.state
-    world.settle()
+    come_to_rest(world)
     assert not world.playing
     assert world.state != before  # there is something new to see
     assert not world.frame().velocities.any()
     assert world.sim["ball"].positions[:, 2].min() == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.req("X13")
+@pytest.mark.parametrize("what", ["play", "change", "pull"])
+def test_who_does_something_ends_the_way_to_rest(what: str) -> None:
+    world = advanced(World(gallery.load("drop")))
+    world.settle()
+    assert world.residual is not None
+    if what == "play":
+        world.playing = True
+    elif what == "change":
+        world.change("gravity", [0.0, 0.0, -1.6])
+    else:
+        world.grab("ball", 0, [0.0, 0.0, 2.0])
+    before = world.sim["ball"].positions.copy()
+    world.advance(0.0)
+    assert world.residual is None
+    assert np.array_equal(world.sim["ball"].positions, before)
 
 
 @pytest.mark.req("X13")
@@ -184,7 +212,7 @@ def test_settle_lets_in_the_gas_that_is_on_its_way() -> None:
     wanted = 2.0 * world.sim["ball"].nRT
     world.sim["ball"].nRT = wanted
     world._fillings.begin(world.sim, "ball", 0.5 * wanted)
-    world.settle()
+    come_to_rest(world)
     assert world.sim["ball"].nRT == pytest.approx(wanted)
     world.step_once()
     assert world.sim["ball"].nRT == pytest.approx(wanted)

@@ -6,7 +6,7 @@ import contextlib
 import math
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -204,7 +204,21 @@ class Simulation:
         SceneError where something is driven; then nothing has changed.
         """
         with self._turn:
-            return statics.settle(self, tolerance)
+            *_, found = statics.settling(self, tolerance)
+        return found
+
+    def settling(self, tolerance: float = statics.TOLERANCE) -> Iterator[Settled]:
+        """`settle` in short rounds: yields how far it is after each, so that a page can go on in between.
+
+        The state is put in with the last round; until then the simulation is as it was, and must stay so.
+        """
+        rounds = statics.settling(self, tolerance)
+        while True:
+            with self._turn:
+                found = next(rounds, None)
+            if found is None:
+                return
+            yield found
 
     def prepare(self) -> None:
         """Compile the kernels and record the frame now, so that the first step takes no longer than the others."""

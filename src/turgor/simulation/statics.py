@@ -8,7 +8,7 @@ and at rest only what can rest is left. What it finds is put into the simulation
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ from turgor.simulation.warn import silent
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
 
-__all__ = ["TOLERANCE", "Settled", "equilibrium", "settle"]
+__all__ = ["TOLERANCE", "Settled", "equilibrium", "settling"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -64,18 +64,20 @@ def equilibrium(scene: Scene, device: str = "cpu", *, tolerance: float = TOLERAN
     return sim
 
 
-def settle(sim: Simulation, tolerance: float) -> Settled:
-    """What `Simulation.settle` does."""
+def settling(sim: Simulation, tolerance: float) -> Iterator[Settled]:
+    """What `Simulation.settling` does."""
     wanted = number("tolerance", tolerance, above=0.0)
     ensure_fine(sim)
     _ensure_rest_is_possible(sim)
     if not sim.names:
-        return Settled(0.0, 0, True, "")
+        yield Settled(0.0, 0, True, "")
+        return
     with waiting("looking for the equilibrium") as report:
         search = Search(_helper(sim), wanted, report)
-        found = search.run()
+        while not (found := search.go_on()).converged:
+            yield found
     _put(sim, search.sim)
-    return found
+    yield found
 
 
 def _ensure_rest_is_possible(sim: Simulation) -> None:
@@ -163,7 +165,8 @@ class Search:
     def __init__(self, sim: Simulation, tolerance: float, report: Callable[[str], None]) -> None:
         self.sim, self.tolerance, self.report = sim, tolerance, report
         self.quench = Quench(sim.engine, ROUND)
-        self.iterations = 0
+        self.iterations = self._looked = 0  # substeps: in all, and at the last look at the forces at rest
+        self._shown = time.perf_counter()
         model, rigids, worlds = sim.model, sim.model.rigids, sim.worlds
         self.mass, self.size = self.quench.mass, self.quench.size
         self.names = [body.name for body in (*model.bodies * worlds, *rigids.bodies * worlds)]
@@ -171,26 +174,25 @@ class Search:
         points = [self.start - model.anchor, sim.state.walls.point.numpy()]
         self.reach = float(np.linalg.norm(np.ptp(np.concatenate(points), axis=0)) + self.size.max(initial=0.0))
 
-    def run(self) -> Settled:
-        """Until the forces at rest are within the tolerance; UnstableError if they do not get there."""
-        if not len(self.names):
-            return Settled(0.0, 0, True, "")
-        shown, looked = time.perf_counter(), 0
-        while True:
-            residual, worst = self._residual(self.quench.left())
-            since = self.iterations - looked
-            if residual <= self.tolerance or (residual <= NEAR and since >= PATIENCE):
-                residual, worst = self._residual(self.quench.left_at_rest(self._advance))
-                looked = self.iterations
-                if residual <= self.tolerance:
-                    self.quench.stop()
-                    return Settled(residual, self.iterations, True, self.names[worst])
-            if self.iterations >= MOST:
-                raise UnstableError(self._no_rest(worst, f"after {self.iterations:,} substeps of relaxation"))
-            if time.perf_counter() - shown > SHOW:
-                shown = time.perf_counter()
-                self.report(f"substep {self.iterations:,} of at most {MOST:,}, residual {residual:.3g}")
-            self._advance()
+    def go_on(self) -> Settled:
+        """A look at the forces, and a round of substeps if they are not within the tolerance yet.
+
+        UnstableError if they do not get there.
+        """
+        residual, worst = self._residual(self.quench.left())
+        if residual <= self.tolerance or (residual <= NEAR and self.iterations - self._looked >= PATIENCE):
+            residual, worst = self._residual(self.quench.left_at_rest(self._advance))
+            self._looked = self.iterations
+            if residual <= self.tolerance:
+                self.quench.stop()
+                return Settled(residual, self.iterations, True, self.names[worst])
+        if self.iterations >= MOST:
+            raise UnstableError(self._no_rest(worst, f"after {self.iterations:,} substeps of relaxation"))
+        if time.perf_counter() - self._shown > SHOW:
+            self._shown = time.perf_counter()
+            self.report(f"substep {self.iterations:,} of at most {MOST:,}, residual {residual:.3g}")
+        self._advance()
+        return Settled(residual, self.iterations, False, self.names[worst])
 
     def _advance(self) -> None:
         """A round of substeps."""

@@ -27,6 +27,7 @@ from turgor.viewer.world.grabs import Grabs
 from turgor.viewer.world.history import ADDED, GLUE, REMOVED, History, Mark, differences, one_step
 from turgor.viewer.world.live_changes import change_live
 from turgor.viewer.world.plates import Plates
+from turgor.viewer.world.resting import Resting
 
 __all__ = ["World"]
 
@@ -73,6 +74,7 @@ class World:
         self.plates = Plates()  # that are being moved
         self._grabs = Grabs()
         self._fillings = Fillings()
+        self._resting: Resting | None = None  # while it is on its way to rest
         self._due = 0.0  # simulated seconds that are to be run
         self._frame: Frame | None = None
         self._division = 1  # frames that are simulated for each that the scene asks for
@@ -147,6 +149,7 @@ class World:
 
         Raises UnstableError when the simulation diverges: it is then paused in its last good state.
         """
+        self._rest()
         if not self.playing:
             self._due = 0.0
             return 0
@@ -179,11 +182,28 @@ class World:
         self._step()
 
     def settle(self) -> None:
-        """To rest, with all of its gas, and pause. Raises where there is no equilibrium: nothing has moved then."""
+        """To rest, with all of its gas, and pause. `advance` searches; who plays or changes the world ends the search.
+
+        Where there is no equilibrium this or `advance` raises, and nothing has moved.
+        """
         self.playing = False
         self._fillings.finish(self.sim)
-        self.sim.settle()
-        self._renewed(bodies=False)
+        self._resting = Resting(self)
+
+    @property
+    def residual(self) -> float | None:
+        """While it is on its way to rest: the largest force that is left, as a share (`Simulation.settle`)."""
+        return None if self._resting is None else self._resting.residual
+
+    def _rest(self) -> None:
+        """Go on to rest."""
+        resting, self._resting = self._resting, None
+        if resting is None or not resting.holds(self):
+            return
+        if resting.go_on(TURN):
+            self._renewed(bodies=False)
+        else:
+            self._resting = resting
 
     def _step(self) -> None:
         self._frame = None
