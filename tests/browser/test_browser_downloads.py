@@ -103,7 +103,7 @@ def test_everything_can_be_downloaded_in_a_browser(keeping, browser, tmp_path):
     name, content = fetch("Video (.mp4)")
     assert name == "drop-2d.mp4"
     about, seen = pictures(content, tmp_path)
-    assert about["size"] == (1280, 720)
+    assert about["size"] == (960, 540)
     assert len(seen) == int(panel.recording.duration * 30 + 1e-6) + 1
     assert fetch("Trajectory (.vtkhdf)")[1].startswith(b"\x89HDF")
     assert b"<title>drop-2d</title>" in fetch("Page (.html)")[1]

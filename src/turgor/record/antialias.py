@@ -13,7 +13,7 @@ __all__ = ["smooth_edges"]
 
 Pixels = npt.NDArray[np.uint8]
 IntArray = npt.NDArray[np.int64]
-LEAST, SHARE = 14, 0.08  # of 255, and of the brighter pixel: what is an edge
+LEAST, SHARE = np.int16(14), np.float32(0.08)  # of 255, and of the brighter pixel: what is an edge
 FAR = 12  # pixels that an edge is followed to each side
 
 
@@ -27,7 +27,8 @@ def smooth_edges(picture: Pixels) -> Pixels:
     around = (light[:-2, 1:-1], light[2:, 1:-1], light[1:-1, :-2], light[1:-1, 2:])
     most = np.maximum(np.maximum(np.maximum(around[0], around[1]), np.maximum(around[2], around[3])), middle)
     least = np.minimum(np.minimum(np.minimum(around[0], around[1]), np.minimum(around[2], around[3])), middle)
-    rows, columns = np.nonzero((most - least) > np.maximum(SHARE * most, LEAST).astype(np.int16))
+    edge = (most - least) > np.maximum((SHARE * most).astype(np.int16), LEAST)
+    rows, columns = np.divmod(np.flatnonzero(edge), width - 2)  # np.nonzero takes ten times as long
     at = (rows + 1) * width + columns + 1
     part, across = _mix(light.ravel().astype(np.int32), at, width)
     flat = picture.reshape(-1, 3)
