@@ -65,6 +65,23 @@ def ask(playground: Playground, function: Callable[..., Any], *arguments: Any) -
     return value
 
 
+# Pictures wait for a timer, and then for their turn.
+CALM = """{
+  const draw = window.requestAnimationFrame.bind(window), cancel = window.cancelAnimationFrame.bind(window);
+  const waiting = new Map(); let last = 0;
+  window.requestAnimationFrame = (callback) => {
+    const id = ++last;
+    const timer = setTimeout(() => {
+      const frame = draw((time) => { waiting.delete(id); callback(time); });
+      waiting.set(id, () => cancel(frame));
+    }, 60);
+    waiting.set(id, () => clearTimeout(timer));
+    return id;
+  };
+  window.cancelAnimationFrame = (id) => { waiting.get(id)?.(); waiting.delete(id); };
+}"""
+
+
 def listen(playground: Playground) -> list[tuple[str, str]]:
     """All errors (title, text) that the playground says from now on; that it is slow, on a busy machine, is none."""
     told: list[tuple[str, str]] = []
@@ -97,8 +114,12 @@ class Visitor:
         *,
         dark: bool = False,
         phone: bool = False,
+        calm: bool = True,
     ) -> None:
-        """`sharpness`: pixels drawn per pixel of the page; few, as software draws them. A phone begins without tabs."""
+        """`sharpness`: pixels drawn per pixel of the page; few, as software draws them. A phone begins without tabs.
+
+        calm: a dozen pictures a second, as on a slow computer; else software draws as many as a core gives it.
+        """
         self.playground = playground
         self.errors: list[str] = []  # of the page: uncaught exceptions, and what it wrote to the console as an error
         before = set(playground.server.get_clients())
@@ -106,6 +127,8 @@ class Visitor:
             viewport={"width": size[0], "height": size[1]}, device_scale_factor=sharpness, accept_downloads=True,
             color_scheme="dark" if dark else "light", is_mobile=phone, has_touch=phone,
         )  # fmt: skip
+        if calm:
+            self.context.add_init_script(CALM)
         self.page: Page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
         self.page.on("console", self._note)

@@ -131,7 +131,9 @@ class SceneTab(Tab):
     def _refresh(self) -> None:
         playground, world = self._playground, self._playground.world
         self._play.label = "Pause" if world.playing else "Play"
-        self._settle.label = "Settle" if world.residual is None else f"Settling: {world.residual:.1g} of the forces left"
+        self._settle.label = (
+            "Settle" if world.residual is None else f"Settling: {world.residual:.1g} of the forces left"
+        )
         if (speed := f"{world.speed:g}") in SPEEDS and speed != self._speed.value:  # an experiment has set it
             self._speed.value = speed
         rates, sim = playground.rates, world.sim
