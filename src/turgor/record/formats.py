@@ -21,6 +21,8 @@ PICTURE = ("pyvista", "PIL")
 ENDINGS: dict[str, tuple[str, tuple[str, ...], str]] = {
     ".vtkhdf": ("vtkhdf.VtkHdfSink", ("h5py",), "turgor"),
     ".npz": ("npz.NpzSink", (), "turgor"),
+    ".glb": ("exchange.glb.GlbSink", (), "turgor"),
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), ("exchange.usd.UsdSink", ("pxr",), "turgor[export]")),
     ".mp4": ("video.Mp4Sink", (*PICTURE, "imageio_ffmpeg"), "turgor[render]"),
     ".gif": ("video.GifSink", (*PICTURE, "imageio_ffmpeg"), "turgor[render]"),
     ".png": ("video.PngSink", PICTURE, "turgor[render]"),
@@ -68,7 +70,7 @@ def open_sink(path: str | Path, layout: Layout, *, fps: float | None = None, **o
     if fps is not None and not (np.isfinite(fps) and fps > 0):
         raise SceneError(f"fps = {fps}: must be a positive number of frames per second.")
     ending = path.suffix.lower()
-    module, _, name = ("video.PngSequenceSink" if "%" in path.name else ENDINGS[ending][0]).partition(".")
+    module, _, name = ("video.PngSequenceSink" if "%" in path.name else ENDINGS[ending][0]).rpartition(".")
     sink = getattr(importlib.import_module(f"turgor.record.{module}"), name)
     if ending in (".mp4", ".gif"):
         options["fps"] = float(fps or layout.fps)

@@ -27,9 +27,13 @@ def layout_of(sim: Simulation) -> Layout:
         shape = body.shape
         kind = "soft" if isinstance(body, SoftBody) else "cloth"
         count = len(shape.vertices)
+        texture = None if isinstance(body, SoftBody) else body.texture
         bodies.append(
-            BodyLayout(body.name, kind, int(start), count, shape.faces, shape.uv, body.color, body.membrane is not None)
-        )
+            BodyLayout(
+                body.name, kind, int(start), count, shape.faces, shape.uv, body.color, body.membrane is not None,
+                texture=texture,
+            )
+        )  # fmt: skip
     start = sim.vertices
     for rigid in sim.model.rigids.bodies:
         shape = rigid.shape
