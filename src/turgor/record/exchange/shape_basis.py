@@ -1,9 +1,9 @@
 """Few shapes whose weighted sums are all shapes that a body takes: what glTF calls morph targets, Blender shape keys.
 
 Frames come one by one and are not kept. A frame that the shapes so far do not reach within the allowed distance adds
-one: what is left of it, made orthogonal to the others. So memory holds the shapes, and one number per shape and frame. At
-the end the shapes are turned to principal axes (those of the largest share of the motion first), and the last ones are
-left out as far as no vertex is missed by more than is allowed.
+one: what is left of it, made orthogonal to the others. So memory holds the shapes, and one number per shape and frame.
+At the end the shapes are turned to principal axes (those of the largest share of the motion first), and the last ones
+are left out as far as no vertex is missed by more than is allowed.
 """
 
 from __future__ import annotations

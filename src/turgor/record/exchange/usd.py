@@ -1,8 +1,8 @@
 """`.usd`, `.usda`, `.usdc`, `.usdz`: the scene with all frames as time samples (OpenUSD), through `pxr` of usd-core.
 
 Soft bodies and cloth are meshes with points, velocities and normals of every frame; rigid bodies and walls are meshes
-that are moved and turned. Pressure and volume, and the fields of materials, are primvars. Units are metres and seconds, z
-is up (y in 2D). A texture is a file beside the scene; in .usdz it is inside.
+that are moved and turned. Pressure and volume, and the fields of materials, are primvars. Units are metres and seconds,
+z is up (y in 2D). A texture is a file beside the scene; in .usdz it is inside.
 """
 
 from __future__ import annotations
