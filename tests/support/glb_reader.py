@@ -20,10 +20,16 @@ class GlbReader:
         self.gltf = pygltflib.GLTF2().load_binary(str(path))
         self._blob = self.gltf.binary_blob()
         self._flat = flat
+        self._arrays: dict[int, np.ndarray] = {}
         self.nodes = {node.name: number for number, node in enumerate(self.gltf.nodes)}
 
     def array(self, accessor: int) -> np.ndarray:
         """The numbers of an accessor, one row per element."""
+        if accessor not in self._arrays:
+            self._arrays[accessor] = self._array(accessor)
+        return self._arrays[accessor]
+
+    def _array(self, accessor: int) -> np.ndarray:
         about = self.gltf.accessors[accessor]
         view = self.gltf.bufferViews[about.bufferView]
         numbers = NUMBERS[about.type]

@@ -42,7 +42,7 @@ def export(
 
     recording: what `turgor.record.read` gives, or the path of a .vtkhdf file. every: 2 takes every second frame; videos
     keep their speed. progress: called with (frames done, frames in all). options: `tolerance` for .glb, and the fields
-    of `Look`; each file takes those that its format has. Returns the closed sinks; their `note` says how exact they are.
+    of `Look`; each file takes those that its format has. Returns the closed sinks; their `note` says how exact each is.
     """
     if isinstance(recording, (str, os.PathLike)):
         with Trajectory(recording) as opened:

@@ -88,7 +88,6 @@ class BodyMotion:
         turn = reduced(times, turns, TURN * self._allowed, rim, slerp)
         weights = reduced(times, targets.weights, WEIGHTS * self._allowed, shift)
         missed = targets.errors + place.errors + turn.errors + weights.errors
-        rounding = float(np.finfo(np.float32).eps) * (
-            np.abs(places).max() + self._radius
-        )  # files have single precision
+        # Places, quaternions and points are written in single precision.
+        rounding = 4.0 * float(np.finfo(np.float32).eps) * (np.abs(places).max() + self._radius)
         return Motion(self._rest, self._normals, targets, place, turn, weights, float(missed.max() + rounding))

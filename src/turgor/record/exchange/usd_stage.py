@@ -59,7 +59,7 @@ class UsdStage:
         """A new thing below the root; names that USD does not allow, or has, are changed."""
         from pxr import Tf
 
-        word = base = Tf.MakeValidIdentifier(name) or "_"
+        word = base = Tf.MakeValidIdentifier("".join(c if c.isascii() else "_" for c in name))
         count = 1
         while word in self._names:
             count += 1
