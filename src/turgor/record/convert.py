@@ -45,7 +45,7 @@ def export(
     of `Look`; each file takes those that its format has. Returns the closed sinks; their `note` says how exact each is.
     """
     if isinstance(recording, (str, os.PathLike)):
-        with Trajectory(recording) as opened:
+        with Trajectory(Path(recording)) as opened:
             return export(opened, *paths, every=every, progress=progress, **options)
     targets = [check_path(Path(path)) for path in paths]
     _check(recording, targets, every, options)

@@ -25,7 +25,7 @@ class Mp4Sink(FileSink):
     """H.264, yuv420p: plays in browsers, phones and office programs. Every frame is one picture."""
 
     _codec = "libx264"
-    _encoding = ("-crf", "18", "-preset", "veryfast", "-movflags", "+faststart")
+    _encoding: tuple[str, ...] = ("-crf", "18", "-preset", "veryfast", "-movflags", "+faststart")
 
     def __init__(
         self,

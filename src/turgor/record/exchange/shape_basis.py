@@ -47,12 +47,12 @@ class ShapeBasis:
 
     def add(self, shape: FloatArray, normals: FloatArray) -> None:
         """shape: (vertices, 3) m, displacements; normals: (points, 3), their change."""
-        rest = shape.astype(np.float32).ravel()
+        rest: Float32 = shape.astype(np.float32).ravel()
         rows = self._rows[: self._count]
         part = rows @ rest
-        rest = rest - part @ rows
+        rest = np.asarray(rest - part @ rows, np.float32)
         again = rows @ rest  # twice is enough (Kahan, in Parlett 1980): the rest is orthogonal to rounding
-        rest = rest - again @ rows
+        rest = np.asarray(rest - again @ rows, np.float32)
         part = part + again
         error = _furthest(rest)
         if error > self._allowed:

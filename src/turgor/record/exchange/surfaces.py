@@ -61,7 +61,15 @@ def surface_of(body: BodyLayout, positions: FloatArray) -> Surface:
     points, index = np.unique(corners, axis=0, return_inverse=True)
     shaded = points[:, 0].astype(np.int64)
     split = index.reshape(-1, 3)
-    return Surface(split, smooth_vertices[shaded], shaded, points[:, 1:], smooth_faces, smooth_vertices, False)
+    return Surface(
+        split,
+        smooth_vertices[shaded],
+        shaded,
+        np.asarray(points[:, 1:], np.float64),
+        smooth_faces,
+        smooth_vertices,
+        False,
+    )
 
 
 def _triangles(loop: IntArray, points: FloatArray) -> IntArray:

@@ -171,7 +171,8 @@ class _Mesh:
         corners = np.concatenate([np.asarray(face, np.int32) for face in faces] or [np.zeros(0, np.int32)])
         mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(corners))
         mesh.CreateDisplayColorAttr([Gf.Vec3f(*color)])
-        self._points, self._velocities = mesh.CreatePointsAttr(), None
+        self._points = mesh.CreatePointsAttr()
+        self._velocities: Any = None
         self._extent, self._normals = mesh.CreateExtentAttr(), mesh.CreateNormalsAttr()
 
     def points(self, points: FloatArray, velocities: FloatArray | None = None) -> None:

@@ -121,7 +121,9 @@ def _facing_front(points: FloatArray) -> tuple[IntArray, FloatArray]:
 def _box(wall: WallLayout) -> WallMesh:
     """Faces look inward, so that programs that leave out back faces show what is in it."""
     half = np.array(wall.size) / 2
-    points, normals, faces = [], [], []
+    points: list[FloatArray] = []
+    normals: list[FloatArray] = []
+    faces: list[IntArray] = []
     for axis in range(3):
         for side in (-1.0, 1.0):
             u, v = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
