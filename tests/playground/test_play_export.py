@@ -171,6 +171,46 @@ def test_vtk_reads_the_fields_of_materials(private):
         np.testing.assert_array_equal(mesh.cell_data["stress"], stress)
 
 
+# models -------------------------------------------------------------------------------------------------------------
+
+
+def test_models_have_the_frames_of_the_recording(drop, private):
+    """Each opened by its own reader; progress counts the frames."""
+    pytest.importorskip("pygltflib")
+    usd = pytest.importorskip("pxr.Usd")
+    from support.glb_reader import GlbReader
+
+    short, steps = Recording(drop.layout), []
+    for number in range(0, 61, 6):
+        short.add(drop.frame(number))
+    glb, usdc = private / "a.glb", private / "a.usdc"
+    glb.write_bytes(export(short, "glb", progress=lambda *step: steps.append(step)))
+    usdc.write_bytes(export(short, "usdc"))
+    assert steps == [(k + 1, 11) for k in range(11)]
+    assert sorted(left_in(private)) == [glb, usdc]
+    file, stage = GlbReader(glb, flat=True), usd.Stage.Open(str(usdc))
+    points = stage.GetPrimAtPath("/scene/ball/surface").GetAttribute("points")
+    assert points.GetNumTimeSamples() == 11
+    size = np.linalg.norm(np.ptp(short.frame(0).positions, axis=0))
+    for number in (0, 4, 10):
+        frame, seconds = short.frame(number), short.seconds(number)
+        np.testing.assert_allclose(file.positions("ball", seconds)[:, :2], frame.positions, atol=0.002 * size)
+        np.testing.assert_allclose(np.array(points.Get(60 * seconds))[:, :2], frame.positions, atol=1e-6)
+
+
+def test_the_tab_sends_one_file_with_its_pictures(keeping, private):
+    """USD with a texture comes packed; the names are those of the scene."""
+    pytest.importorskip("pxr")
+    _, panel = keeping
+    panel.recording = film("flag", 2)
+    sent: dict[str, bytes] = {}
+    client = type("Client", (), {"send_file_download": lambda _, name, content, **__: sent.update({name: content})})()
+    for kind in ("glb", "usdc"):
+        panel._export(client, kind, threading.Event())
+    assert {name: content[:4] for name, content in sent.items()} == {"flag.glb": b"glTF", "flag.usdz": b"PK\x03\x04"}
+    assert not left_in(private)
+
+
 # errors and cancelling ----------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ import typer
 
 from turgor.cli.bench import bench
 from turgor.cli.check import check
+from turgor.cli.export import export
 from turgor.cli.papers import papers
 from turgor.cli.play import play
 from turgor.cli.run import run
@@ -35,7 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings=CONTEXT,
 )
-for command in (scenes, run, play, papers, validate, check, bench):
+for command in (scenes, run, play, export, papers, validate, check, bench):
     app.command(context_settings=CONTEXT)(command)
 
 

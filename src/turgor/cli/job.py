@@ -10,18 +10,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from turgor.cli.printing import human_size, print_table
+from turgor.cli.arguments import check_looks
+from turgor.cli.printing import print_table, wrote
 from turgor.cli.terminal import interruptible, message
 from turgor.errors import SceneError, UnstableError
 from turgor.output.progress import shown
-from turgor.record import check_path, open_sink
-from turgor.record.look import Look
+from turgor.record import FileSink, check_path, open_sink
+from turgor.record.formats import PICTURES, options_of
 from turgor.scene import Scene, SoftBody
 from turgor.scene.toml import parse_value
 
 __all__ = ["Job"]
-
-PICTURES = (".mp4", ".gif", ".png")
 
 
 class Job:
@@ -35,6 +34,7 @@ class Job:
         self.outputs = [Path(path) for path in outputs]
         self.looks = {key: parse_value(value) for key, value in looks.items()}
         self.worlds, self.readings, self.static = worlds, readings, static
+        self.sinks: list[FileSink] = []
         self.start_seconds = 0.0  # s, from the call until the first frame can be computed: build, load, compile
         self.wall_seconds = 0.0  # s, computing all frames
         self.record_seconds = 0.0  # s, drawing and writing them
@@ -47,16 +47,9 @@ class Job:
             check_path(path)
         if len({path.absolute() for path in self.outputs}) < len(self.outputs):
             raise SceneError("-o: the same file is given twice; leave one out")
-        if self.looks and not any(path.suffix.lower() in PICTURES for path in self.outputs):
+        if self.looks and not any(options_of(path, self.looks) for path in self.outputs):
             raise SceneError(f"--look has no effect without a picture; record one with -o FILE ({', '.join(PICTURES)})")
-        known = list(Look.__dataclass_fields__)
-        for key in self.looks:
-            if key not in known:
-                raise SceneError(f"--look {key}: unknown; known: {', '.join(known)}")
-        try:
-            Look(**self.looks)
-        except TypeError:
-            raise SceneError(f"--look: a value has the wrong type: {self.looks}") from None
+        check_looks(self.looks)
 
     def simulate(self, device: str, talk: bool) -> None:
         """Builds the simulation, runs it and records it. `talk`: progress on stderr, if that is a terminal."""
@@ -87,11 +80,9 @@ class Job:
             raise SceneError(str(error)) from None
 
     def _open(self, path: Path) -> Any:
-        looks = dict(self.looks) if path.suffix.lower() in PICTURES else {}
-        textures = [cloth.texture for cloth in self.scene.cloths if cloth.texture]
-        if path.suffix.lower() in PICTURES and textures:
-            looks.setdefault("texture", textures[0])
-        return open_sink(path, self.simulation.layout, **looks)
+        sink = open_sink(path, self.simulation.layout, **options_of(path, self.looks))
+        self.sinks.append(sink)
+        return sink
 
     @property
     def seconds(self) -> float:
@@ -230,10 +221,8 @@ class Job:
             print_table(["on", "from", "mean force N", f"area {units[0]}", f"pressure {units[1]}"], forces)
         for sentence in result["warnings"]:
             print(f"warning: {sentence}")
-        for path in self.outputs:
-            files = [path] if "%" not in path.name else sorted(path.parent.glob(path.name.partition("%")[0] + "*"))
-            size = sum(file.stat().st_size for file in files if file.exists())
-            print(f"wrote {path} ({human_size(size)})")
+        for sink in self.sinks:
+            print(wrote(sink))
 
 
 class _Timed:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["human_size", "plain", "print_json", "print_table"]
+if TYPE_CHECKING:
+    from turgor.record import FileSink
+
+__all__ = ["human_size", "plain", "print_json", "print_table", "wrote"]
 
 
 def plain(value: Any) -> Any:
@@ -35,6 +38,15 @@ def human_size(size: float) -> str:
             return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
         size /= 1000.0
     return f"{size:.1f} GB"
+
+
+def wrote(sink: FileSink) -> str:
+    """The line about a file that is complete; of numbered ones the size of all."""
+    path = sink.path
+    numbered = f"{path.name.partition('%')[0]}*{path.suffix}"
+    files = [path] if "%" not in path.name else sorted(path.parent.glob(numbered))
+    size = human_size(sum(file.stat().st_size for file in files if file.exists()))
+    return f"wrote {path} ({', '.join(filter(None, (size, sink.note)))})"
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:

@@ -74,10 +74,15 @@ def run(
 
     \b
     Formats of -o, by the ending:
-      .mp4 .gif      video (needs the extra: pip install 'turgor[render]')
-      .png           the last frame; frame_%04d.png: every frame (same extra)
-      .vtkhdf        all frames, for ParaView; readable even after a kill
-      .npz           all frames, as NumPy arrays
+      .mp4 .webm .gif  video (needs the extra: pip install 'turgor[render]')
+      .png             the last frame; frame_%04d.png: every frame (same extra)
+      .html            a page that plays in any browser, offline ([play])
+      .glb             animated model, for Blender, engines and web pages
+      .usd .usda .usdc .usdz  all frames, for Blender, Houdini ([export])
+      .obj .ply        the last frame as a mesh; frame_%04d.obj: every frame
+      .vtkhdf          all frames, for ParaView; readable even after a kill
+      .npz             all frames, as NumPy arrays
+    A .vtkhdf file becomes any of the others later: turgor export --help.
 
     \b
     --set PATH=VALUE: PATH starts with the name of a body or a wall, or is
@@ -98,12 +103,13 @@ def run(
 
     Exit codes: 0 fine, 1 the simulation failed, 2 bad input. A failed run leaves no half-written video.
     """
+    from turgor.cli.arguments import pairs_of
     from turgor.cli.job import Job
     from turgor.cli.printing import print_json
     from turgor.errors import SceneError
 
-    job = Job(load_scene(scene), outputs or [], _pairs("--look", looks, "timestamp=true"), worlds, readings, static)
-    for path, value in _pairs("--set", changes, "ball.mass=2").items():
+    job = Job(load_scene(scene), outputs or [], pairs_of("--look", looks, "timestamp=true"), worlds, readings, static)
+    for path, value in pairs_of("--set", changes, "ball.mass=2").items():
         job.scene.set(path, value)
     settings = {
         "seconds": seconds,
@@ -154,16 +160,3 @@ def _number(option: str, text: str) -> float:
         return float(text)
     except ValueError:
         raise SceneError(f"{option} must be 'auto' or a number such as 0.01, got {text!r}") from None
-
-
-def _pairs(option: str, texts: list[str] | None, example: str) -> dict[str, str]:
-    """KEY=VALUE arguments as a dict."""
-    from turgor.errors import SceneError
-
-    pairs = {}
-    for text in texts or []:
-        key, equals, value = text.partition("=")
-        if not (key.strip() and equals):
-            raise SceneError(f"{option} {text}: write {option} KEY=VALUE, as in {option} {example}")
-        pairs[key.strip()] = value.strip()
-    return pairs

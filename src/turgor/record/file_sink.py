@@ -22,6 +22,7 @@ class FileSink:
         self.path = path
         self.layout = layout
         self.frames = 0  # number of frames taken so far
+        self.note = ""  # what is to be known about the file once it is closed, for the summary of a run
 
     def add(self, frame: Frame) -> None:
         """Takes one frame."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +14,35 @@ import numpy as np
 from turgor.errors import SceneError
 from turgor.output.frame import Layout
 from turgor.record.file_sink import FileSink
+from turgor.record.look import Look
 
-__all__ = ["ENDINGS", "check_path", "open_sink"]
+__all__ = ["ENDINGS", "PICTURES", "check_path", "open_sink", "options_of"]
 
 PICTURE = ("pyvista", "PIL")
-#: ending -> (class that writes it, packages it needs, pip name that brings them)
+VIDEO = (*PICTURE, "imageio_ffmpeg")
+#: ending -> (class that writes it, below turgor.record if it does not say otherwise, packages it needs, pip name that
+#: brings them)
 ENDINGS: dict[str, tuple[str, tuple[str, ...], str]] = {
     ".vtkhdf": ("vtkhdf.VtkHdfSink", ("h5py",), "turgor"),
     ".npz": ("npz.NpzSink", (), "turgor"),
-    ".mp4": ("video.Mp4Sink", (*PICTURE, "imageio_ffmpeg"), "turgor[render]"),
-    ".gif": ("video.GifSink", (*PICTURE, "imageio_ffmpeg"), "turgor[render]"),
+    ".mp4": ("video.Mp4Sink", VIDEO, "turgor[render]"),
+    ".gif": ("video.GifSink", VIDEO, "turgor[render]"),
     ".png": ("video.PngSink", PICTURE, "turgor[render]"),
+    ".webm": ("video.WebmSink", VIDEO, "turgor[render]"),
+    ".html": ("turgor.viewer.export.page_sink.PageSink", ("viser",), "turgor[play]"),
+    ".glb": ("exchange.glb.GlbSink", (), "turgor"),
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), ("exchange.usd.UsdSink", ("pxr",), "turgor[export]")),
+    ".obj": ("exchange.mesh_files.ObjSink", (), "turgor"),
+    ".ply": ("exchange.mesh_files.PlySink", (), "turgor"),
 }
+#: Endings that may be numbered, frame_%04d.png: a file per frame
+NUMBERED = {
+    ".png": "video.PngSequenceSink",
+    ".obj": "exchange.mesh_files.ObjSink",
+    ".ply": "exchange.mesh_files.PlySink",
+}
+PICTURES = (".mp4", ".webm", ".gif", ".png")  # endings that are drawn: they take the fields of `Look`
+MODELS = (".glb", ".usd", ".usda", ".usdc", ".usdz", ".obj", ".ply")  # those that take its texture only
 
 
 def check_path(path: str | Path) -> Path:
@@ -54,23 +72,36 @@ def _check_pattern(path: Path) -> None:
         numbered = path.name % 0 != path.name % 1
     except (TypeError, ValueError):
         numbered = False
-    if path.suffix.lower() != ".png" or not numbered:
-        raise SceneError(f"{path}: '%' is for numbered pictures only, as in frame_%04d.png; rename the file.")
+    if path.suffix.lower() not in NUMBERED or not numbered:
+        raise SceneError(
+            f"{path}: '%' is for numbered pictures and meshes only, as in frame_%04d.png or .obj; rename the file."
+        )
+
+
+def options_of(path: str | Path, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of `options` (fields of `Look`, `tolerance`) that the format of `path` has."""
+    ending = Path(path).suffix.lower()
+    known = set(Look.__dataclass_fields__) if ending in PICTURES else {"texture"} if ending in MODELS else set()
+    if ending == ".glb":
+        known.add("tolerance")
+    return {key: value for key, value in options.items() if key in known}
 
 
 def open_sink(path: str | Path, layout: Layout, *, fps: float | None = None, **options: Any) -> FileSink:
     """A sink for the ending of `path` (see `ENDINGS`).
 
     fps: pictures per second of a video; default: the layout's, which is real time.
-    options: `frames` (expected number of frames) and `precision` for .vtkhdf; the fields of `Look` for pictures.
+    options: `frames` (expected number of frames) and `precision` for .vtkhdf; `tolerance` for .glb; the fields of
+    `Look` for pictures, its `texture` also for models.
     """
     path = check_path(path)
     if fps is not None and not (np.isfinite(fps) and fps > 0):
         raise SceneError(f"fps = {fps}: must be a positive number of frames per second.")
     ending = path.suffix.lower()
-    module, _, name = ("video.PngSequenceSink" if "%" in path.name else ENDINGS[ending][0]).partition(".")
-    sink = getattr(importlib.import_module(f"turgor.record.{module}"), name)
-    if ending in (".mp4", ".gif"):
+    place = NUMBERED[ending] if "%" in path.name else ENDINGS[ending][0]
+    module, _, name = (place if place.startswith("turgor.") else f"turgor.record.{place}").rpartition(".")
+    sink = getattr(importlib.import_module(module), name)
+    if ending in (".mp4", ".webm", ".gif"):
         options["fps"] = float(fps or layout.fps)
     try:
         opened: FileSink = sink(path, layout, **options)

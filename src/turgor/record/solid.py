@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,9 @@ class SolidPainter:
         self._layout = layout
         self._look = look
         self._values = ValueColors(look, layout) if look.color_by else None
+        for body in layout.bodies:
+            if body.texture is not None and body.uv is not None and look.texture is None:
+                replace(look, texture=body.texture)  # SceneError if there is no such file, before any work
         self._plotter: Any = None
 
     def draw(self, frame: Frame) -> Pixels:
@@ -135,7 +139,7 @@ class _Surface:
             style = {"scalars": "rgb", "rgb": True}
         elif uv is not None and look.texture != "none":
             self._mesh.active_texture_coordinates = np.asarray(uv[self._ids], np.float32)
-            style = {"texture": _cloth_texture(look.texture, color), "color": "white"}
+            style = {"texture": _cloth_texture(look.texture or body.texture, color), "color": "white"}
         shine = SHINE.get(body.kind, SHINE["soft"])
         glow = 0.46 if body.kind == "cloth" else 0.42
         actor = plotter.add_mesh(

@@ -108,7 +108,7 @@ def _read_layout(group: Any) -> Layout:
     parts = []
     for number, name in enumerate(bodies["names"].asstr()[:]):
         color = bodies["colors"][number]
-        uv = f"uv/{number}"
+        uv, corner_uv = f"uv/{number}", f"corner_uv/{number}"
         parts.append(
             BodyLayout(
                 name=str(name),
@@ -119,6 +119,8 @@ def _read_layout(group: Any) -> Layout:
                 uv=bodies[uv][:] if uv in bodies else None,
                 color=None if np.isnan(color).any() else (float(color[0]), float(color[1]), float(color[2])),
                 material="materials" in bodies and bool(bodies["materials"][number]),
+                corner_uv=bodies[corner_uv][:] if corner_uv in bodies else None,
+                texture=(str(bodies["textures"].asstr()[number]) or None) if "textures" in bodies else None,
             )
         )
     sides = []

@@ -1,8 +1,9 @@
-"""Videos and pictures: `.mp4`, `.gif`, `.png`. They appear under their name only when they are complete."""
+"""Videos and pictures: `.mp4`, `.webm`, `.gif`, `.png`. They appear under their name only when they are complete."""
 
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from turgor.output.frame import Frame, Layout
 from turgor.record.file_sink import FileSink
 from turgor.record.render import Painter
 
-__all__ = ["GifSink", "Mp4Sink", "PngSequenceSink", "PngSink"]
+__all__ = ["GifSink", "Mp4Sink", "PngSequenceSink", "PngSink", "WebmSink"]
 
 GIF_FPS = 25.0  # GIF counts hundredths of a second, and viewers slow down what is faster than 50
 GIF_SIZE = (640, 360)
@@ -22,6 +23,9 @@ GIF_SIZE = (640, 360)
 
 class Mp4Sink(FileSink):
     """H.264, yuv420p: plays in browsers, phones and office programs. Every frame is one picture."""
+
+    _codec = "libx264"
+    _encoding: tuple[str, ...] = ("-crf", "18", "-preset", "veryfast", "-movflags", "+faststart")
 
     def __init__(
         self,
@@ -48,7 +52,7 @@ class Mp4Sink(FileSink):
             self._painter.aim(self._aim)
         picture = self._painter.draw(frame)
         if self._encoder is None:
-            self._encoder = _encoder(self._temporary, self._size, self._fps, ["-crf", "18", "-preset", "veryfast"])
+            self._encoder = _encoder(self._temporary, self._size, self._fps, self._codec, self._encoding)
         try:
             self._encoder.send(picture)
         except OSError as error:
@@ -68,6 +72,14 @@ class Mp4Sink(FileSink):
 
     def _finish(self) -> None:
         self._temporary.replace(self.path)
+
+
+class WebmSink(Mp4Sink):
+    """VP9: free of patents, for web pages and wikis; about half as large as H.264, and slower to make."""
+
+    _codec = "libvpx-vp9"
+    # Constant quality (no bound on the rate), the fastest of the good settings, all cores.
+    _encoding = ("-crf", "30", "-b:v", "0", "-deadline", "good", "-cpu-used", "5", "-row-mt", "1")
 
 
 class GifSink(Mp4Sink):
@@ -99,7 +111,7 @@ class GifSink(Mp4Sink):
                 raise TurgorError(f"{self.path}: ffmpeg could not write the GIF: {done.stderr.strip()[-300:]}")
 
 
-def _encoder(path: Path, size: tuple[int, int], fps: float, options: list[str]) -> Any:
+def _encoder(path: Path, size: tuple[int, int], fps: float, codec: str, options: Sequence[str]) -> Any:
     """A started generator that takes pictures; `close()` finishes the file."""
     import imageio_ffmpeg
 
@@ -107,11 +119,11 @@ def _encoder(path: Path, size: tuple[int, int], fps: float, options: list[str]) 
         str(path.absolute()),  # absolute: ffmpeg takes 'a:b' for a protocol
         size,
         fps=fps,
-        codec="libx264",
+        codec=codec,
         pix_fmt_out="yuv420p",
         macro_block_size=2,
         quality=None,
-        output_params=[*options, "-movflags", "+faststart"],
+        output_params=list(options),
     )
     encoder.send(None)
     return encoder

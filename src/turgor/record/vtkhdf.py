@@ -319,6 +319,11 @@ def _write_layout(group: Any, layout: Layout) -> None:
     for number, body in enumerate(layout.bodies):
         if body.uv is not None:
             bodies[f"uv/{number}"] = np.asarray(body.uv, np.float64)
+        if body.corner_uv is not None:
+            bodies[f"corner_uv/{number}"] = np.asarray(body.corner_uv, np.float64)
+    if any(body.texture for body in layout.bodies):  # absolute: the file may be read from another folder
+        paths = [os.path.abspath(body.texture) if body.texture else "" for body in layout.bodies]
+        bodies.create_dataset("textures", data=paths, dtype=text)
     walls = group.create_group("walls")
     walls.create_dataset("names", data=[wall.name for wall in layout.walls], dtype=text)
     walls.create_dataset("kinds", data=[wall.kind for wall in layout.walls], dtype=text)

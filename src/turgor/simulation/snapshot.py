@@ -11,7 +11,7 @@ import numpy.typing as npt
 from turgor.diagnose import membranes
 from turgor.model.rotations import matrices_of, swing
 from turgor.output.frame import BodyLayout, Frame, Layout, WallLayout, WallPose
-from turgor.scene.data import SoftBody
+from turgor.scene.data import Cloth, SoftBody
 from turgor.scene.walls import Container, Ground, Plane, Wall
 
 if TYPE_CHECKING:
@@ -27,9 +27,13 @@ def layout_of(sim: Simulation) -> Layout:
         shape = body.shape
         kind = "soft" if isinstance(body, SoftBody) else "cloth"
         count = len(shape.vertices)
+        texture = body.texture if isinstance(body, Cloth) else None
         bodies.append(
-            BodyLayout(body.name, kind, int(start), count, shape.faces, shape.uv, body.color, body.membrane is not None)
-        )
+            BodyLayout(
+                body.name, kind, int(start), count, shape.faces, shape.uv, body.color, body.membrane is not None,
+                texture=texture,
+            )
+        )  # fmt: skip
     start = sim.vertices
     for rigid in sim.model.rigids.bodies:
         shape = rigid.shape

@@ -1,4 +1,4 @@
-"""A recording as a file: video, trajectory, page. The work is done by a child process, so the simulation runs on.
+"""A recording as a file: video, trajectory, model, page. A child process does the work, so the simulation runs on.
 
 The child, `python -m turgor.viewer.export.files FOLDER`, finds its job in a private temporary folder, leaves the file
 there, and writes one line of JSON per event to its standard output: {"done": 3, "total": 90} or {"error": "A
@@ -30,7 +30,8 @@ from turgor.viewer.world.recording import Recording
 
 __all__ = ["KINDS", "VIDEO_FPS", "CancelledError", "Progress", "export"]
 
-KINDS = ("mp4", "gif", "vtkhdf", "html")
+KINDS = ("mp4", "gif", "vtkhdf", "html", "glb", "usdc", "usdz")
+FILMS = ("mp4", "gif")  # those at a steady rate; the others have the frames as they were recorded
 VIDEO_FPS = 30.0  # pictures per simulated second
 NICE = 5  # the child stands back behind the simulation
 PATIENCE = 3.0  # s: for the child to close its encoder when it is cancelled
@@ -52,7 +53,7 @@ def export(
     progress: Progress | None = None,
     cancel: threading.Event | None = None,
 ) -> bytes:
-    """The recording as a file of `kind` (see KINDS): a video in real time, the exact frames, or a page.
+    """The recording as a file of `kind` (see KINDS): a video in real time, the exact frames, a model, or a page.
 
     options: those of `turgor.record.open_sink` (size, timestamp, ...) and `fps` for mp4 and gif; `title` for html.
     Blocks until the child is done. Raises SceneError if it fails, CancelledError after `cancel` was set.
@@ -157,15 +158,17 @@ def _work(folder: Path, say: Callable[[dict[str, Any]], None]) -> None:
 
 
 def _write_frames(recording: Recording, target: Path, options: dict[str, Any], progress: Progress) -> None:
-    """Through the sinks of turgor.record: videos at a steady rate, trajectories frame by frame."""
-    if target.suffix != ".vtkhdf":
+    """Through the sinks of turgor.record: videos at a steady rate, all others frame by frame."""
+    if target.suffix[1:] in FILMS:
         options = {"fps": VIDEO_FPS, **options}
         total = int(np.floor(recording.duration * options["fps"] + 1e-6)) + 1
         share = target.suffix == ".mp4" and can_share(recording, total)
         write_video(recording, target, options, total, progress, share)
         return
     total = len(recording)
-    with open_sink(target, recording.layout, **{"frames": total, "precision": "float32", **options}) as sink:
+    if target.suffix == ".vtkhdf":
+        options = {"frames": total, "precision": "float32", **options}
+    with open_sink(target, recording.layout, **options) as sink:
         for number in range(total):
             sink.add(recording.frame(number))
             progress(number + 1, total)

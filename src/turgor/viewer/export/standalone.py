@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from turgor.errors import SceneError
+from turgor.output.frame import Layout
 from turgor.record.skin import STREAMED, Skin
 from turgor.viewer.draw.camera import view_of
 from turgor.viewer.draw.scene_nodes import SceneNodes
@@ -22,7 +23,7 @@ from turgor.viewer.world.recording import Recording
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["MAX_PAGE_BYTES", "PAGE_FPS", "standalone_html"]
+__all__ = ["MAX_PAGE_BYTES", "PAGE_FPS", "least_bytes", "standalone_html"]
 
 MAX_PAGE_BYTES = 40_000_000  # what still goes by mail or chat, and opens at once
 PAGE_FPS = 30.0  # frames per second in the page, at most
@@ -51,9 +52,7 @@ def standalone_html(
     if len(recording) == 0:
         raise SceneError("Nothing has been recorded yet; press Record first.")
     numbers = recording.thinned(PAGE_FPS)
-    # Positions alone, in single precision, hardly shrink when packed.
-    least = len(numbers) * recording.layout.vertices * 3 * 4 / 4
-    _check_size(least, max_bytes, recording)
+    _check_size(least_bytes(recording.layout, len(numbers)), max_bytes, recording)
     server = open_server()
     only_through_gate(server, secrets.token_urlsafe())  # nobody is to connect
     try:
@@ -63,6 +62,11 @@ def standalone_html(
     content = _titled(finished(page), title).encode()
     _check_size(len(content), max_bytes, recording)
     return content
+
+
+def least_bytes(layout: Layout, frames: int) -> float:
+    """Of a page with so many frames: positions alone, in single precision, hardly shrink when packed."""
+    return frames * layout.vertices * 3 * 4 / 4
 
 
 def _check_size(size: float, limit: int, recording: Recording) -> None:

@@ -28,6 +28,8 @@ DOWNLOADS = {
     "Video (.mp4)": ("mp4", "Plays everywhere, in real time."),
     "GIF (.gif)": ("gif", "A small film for chats and READMEs."),
     "Trajectory (.vtkhdf)": ("vtkhdf", "Every frame with positions, velocities, volumes and pressures; for ParaView."),
+    "Animated model (.glb)": ("glb", "For Blender, game engines and web pages: bodies, walls, colours and textures."),
+    "USD (.usdc)": ("usdc", "Every frame with velocities and pressures, for Blender and Houdini; .usdz with textures."),
     "Page (.html)": ("html", "One file that plays in any browser, without network; turn it with the mouse."),
 }
 
@@ -294,6 +296,8 @@ class KeepTab(Tab):
             options["size"] = SIZES["640 × 360"]
         if kind == "html":
             options = {"title": recording.layout.scene, "textures": self._textures}
+        if kind == "usdc" and any(body.uv is not None or body.texture for body in recording.layout.bodies):
+            kind = "usdz"  # one file, pictures included
         self._bar.value, self._bar.visible, self._stop.visible = 0.0, True, True
         try:
             content = export(recording, kind, options=options, progress=self._progress, cancel=cancel)

@@ -1,0 +1,1 @@
+"""Files for other programs: glTF (.glb), USD (.usd, .usda, .usdc, .usdz), meshes and mesh sequences (.obj, .ply)."""
