@@ -28,6 +28,10 @@ class BodyLayout:
     uv: FloatArray | None = None  # (count, 2) texture coordinates, cloth only
     color: tuple[float, float, float] | None = None  # RGB in 0..1; None: the viewer chooses
     material: bool = False  # whether its skin is of a material, so that frames have the fields of its faces
+    corner_uv: FloatArray | None = (
+        None  # (m, 3, 2) texture coordinates per corner of a face: seams need no second vertex
+    )
+    texture: str | None = None  # path of an image that the surface is drawn with
 
 
 @dataclass(frozen=True)
