@@ -35,7 +35,9 @@ MeshLike = Shape | GivenMesh | MeshObject | str | os.PathLike[str] | tuple[npt.A
 
 
 def check(mesh: MeshLike, *, close_holes: bool = False, cloth: bool = False) -> Report:
-    """Examine a Shape, a (vertices, faces) pair, a mesh of trimesh or PyVista, or a mesh file, and make the repairs that keep its geometry.
+    """Examine a mesh and make the repairs that keep its geometry.
+
+    It is a Shape, a (vertices, faces) pair, a mesh of trimesh or PyVista, or a mesh file.
 
     Always repaired: seams are welded; degenerate, double and back-to-back faces and unused vertices dropped; bow-ties
     split; faces oriented outward; separate shells taken apart. `close_holes` also closes each hole by a fan about its

@@ -48,7 +48,7 @@ class Materials:
 
     data: bytes
     materials: Mapping[str | None, Material] = field(default_factory=dict)
-    other: Material = Material()  # of faces of a material that is not listed
+    other: Material = field(default_factory=Material)  # of faces of a material that is not listed
     shifts: Mapping[str | None, tuple[FloatArray, FloatArray]] = field(default_factory=dict)  # offset and scale of uv
     names: Names = field(default_factory=lambda: Names([]))
     notes: tuple[str, ...] = ()

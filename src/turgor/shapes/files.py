@@ -160,7 +160,7 @@ def mesh(
 ) -> Shape:
     """A closed surface from `vertices` (n, 3) in metres and triangles `faces` (m, 3), through the mesh doctor.
 
-    `shell` picks one of several separate shells; `cloth` takes an open surface as a sheet. `corner_uv` (m, 3, 2) are the
+    `shell` picks one of several separate shells; `cloth` takes an open surface as a sheet. `corner_uv` (m, 3, 2) are
     coordinates of the corners of the triangles in the image file `texture`; `color` is red, green, blue in 0..1.
     """
     given = GivenMesh(vertices, faces, _paint(faces, corner_uv, texture, color))  # type: ignore[arg-type]  # the doctor looks
@@ -197,8 +197,8 @@ def as_shape(thing: Any, cloth: bool = False) -> Shape:
         return load(thing, cloth=cloth)
     if not is_mesh_object(thing):
         raise MeshError(
-            f"shape must be a turgor Shape, got {thing!r}; the name of a mesh file and meshes of trimesh and PyVista are "
-            "taken too"
+            f"shape must be a turgor Shape, got {thing!r}; the name of a mesh file and meshes of trimesh and PyVista "
+            "are taken too"
         )
     report = check(thing, cloth=cloth)
     return _one(report, None, "take it apart with its own library (trimesh: split, PyVista: split_bodies)")

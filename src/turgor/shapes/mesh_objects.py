@@ -1,4 +1,4 @@
-"""Meshes of other libraries as shapes: `trimesh.Trimesh` (or a Scene), and `pyvista.PolyData`. Neither is imported here.
+"""Meshes of other libraries as shapes: `trimesh.Trimesh` (or a Scene) and `pyvista.PolyData`; neither is imported.
 
 They are known by what they have, so that a look-alike works too and nothing heavy is loaded to find out.
 """

@@ -109,7 +109,7 @@ class Paint:
 
 
 def joined(parts: Sequence[tuple[int, FloatArray | None, Material]]) -> Paint | None:
-    """The paint of several pieces of a file, (faces, uv (m, 3, 2), material) of each; None where there is none at all."""
+    """The paint of several pieces of a file, (faces, uv (m, 3, 2), material) of each; None where there is none."""
     if all(uv is None and material == Material() for _, uv, material in parts):
         return None
     materials = list(dict.fromkeys(material for *_, material in parts))
@@ -121,7 +121,7 @@ def joined(parts: Sequence[tuple[int, FloatArray | None, Material]]) -> Paint | 
 
 
 def look_recipe(shape: Shape) -> dict[str, Any]:
-    """What a recipe with the arrays of a mesh says about its look: the arguments of `shapes.mesh`, those that are known."""
+    """What a recipe with the arrays of a mesh says about its look: arguments of `shapes.mesh`."""
     look: dict[str, Any] = {}
     if shape.corner_uv is not None:
         look["corner_uv"] = shape.corner_uv.tolist()

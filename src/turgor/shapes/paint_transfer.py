@@ -1,8 +1,8 @@
 """Texture coordinates for a surface that has other triangles than the one they were made for: simplified, or joined.
 
 A new face takes the part of the texture at its centre: the old faces around the closest one, as far as it is wide,
-without crossing a seam. Its corners take the coordinates of their closest points on these faces. So no face reaches from
-one side of a seam to the other; where a corner lies beyond the seam, the coordinates go on straight.
+without crossing a seam. Its corners take the coordinates of their closest points on these faces. So no face reaches
+from one side of a seam to the other; where a corner lies beyond the seam, the coordinates go on straight.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _least(owner: Integers, values: FloatArray, count: int) -> FloatArray:
 
 
 def _around(old: _Source, seed: Integers, centre: FloatArray, reach: FloatArray) -> tuple[Integers, Integers]:
-    """Pairs (new face, old face): the old ones that hang together with the seed within reach of the new one's centre."""
+    """Pairs (new face, old face): the old ones joined to the seed within reach of the new one's centre."""
     faces = len(old.corners)
     met = np.zeros((len(seed), faces), bool)
     owner, face = np.arange(len(seed)), seed
@@ -140,7 +140,7 @@ def _around(old: _Source, seed: Integers, centre: FloatArray, reach: FloatArray)
 
 
 def _slope(old: _Source, owner: Integers, face: Integers, chosen: Integers) -> FloatArray:
-    """(n, 3, 2) how coordinates change with the place on the old faces of the chosen new ones: least squares, by area."""
+    """(n, 3, 2) how coordinates change along the old faces of the chosen new ones: least squares, by area."""
     kept = np.isin(owner, chosen)
     owner, face = np.searchsorted(chosen, owner[kept]), face[kept]
     corners, uv, count = old.corners[face], old.uv[face], len(chosen)

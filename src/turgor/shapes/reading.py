@@ -38,7 +38,7 @@ def read(path: str | os.PathLike[str]) -> tuple[FloatArray, Integers]:
 
 
 def read_mesh(path: str | os.PathLike[str]) -> GivenMesh:
-    """The file as it is: polygons cut into triangles, parts of a scene joined; with its texture coordinates and materials.
+    """The file as it is: polygons cut into triangles, parts of a scene joined; with texture coordinates and materials.
 
     Raises MeshError that names the file when it is missing, empty, damaged, too large or of an unknown format.
     """

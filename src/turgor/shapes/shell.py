@@ -159,7 +159,7 @@ class Shell:
             self._paint_closing(self.faces[known:], edges)
 
     def _paint_closing(self, faces: Integers, edges: Edges) -> None:
-        """Faces that close holes show the texture of the rim: their first side lies on it, and the rest has its middle."""
+        """Faces that close holes show the texture of the rim: their first side lies on it."""
         assert self.paint is not None
         side_of = {(int(a), int(b)): int(s) for s, (a, b) in zip(edges.open, edges.sides[edges.open], strict=True)}
         sides = np.array([side_of.get((b, a), int(edges.open[0])) for a, b, _ in faces.tolist()], np.int64)

@@ -63,7 +63,7 @@ def flip_flat(vertices: FloatArray, faces: Integers, paint: Paint | None = None)
 
 
 def _divide(paint: Paint, f: int, g: int, corners: list[int], line: FloatArray) -> None:
-    """The texture of face g, whose corners a, b and d are given, goes to f = (a, d, c) and g = (d, b, c); c is on ab."""
+    """The texture of face g, of which a, b and d are corners, goes to f = (a, d, c) and g = (d, b, c); c is on ab."""
     a, b, d = paint.uv[g, corners]
     way = line[1] - line[0]
     share = float(np.clip((line[2] - line[0]) @ way / max(float(way @ way), np.finfo(float).tiny), 0.0, 1.0))

@@ -61,7 +61,7 @@ class SharedArrays:
 
     @property
     def forces(self) -> Any:
-        """N: the total force on each point at the present state; memory of its own, which later frames leave as it is."""
+        """N: the total force on each point at the present state; a copy, which later frames leave as it is."""
         ensure_fine(self._sim)
         return self._view(self._sim.engine.total_forces())
 

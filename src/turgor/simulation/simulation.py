@@ -31,9 +31,9 @@ from turgor.simulation import save, snapshot, statics
 from turgor.simulation.choice import AUTO, Choice, choose, made, reconsider
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import ensure_fine
+from turgor.simulation.polydata import to_pyvista
 from turgor.simulation.rebuild import fresh, rebound, rebuilt
 from turgor.simulation.resolution import coarse
-from turgor.simulation.polydata import to_pyvista
 from turgor.simulation.settings import Assembly, RunSettings
 from turgor.simulation.settle import settle
 from turgor.simulation.shared_arrays import SharedArrays
@@ -478,8 +478,8 @@ class Simulation:
     def to_pyvista(self) -> Any:
         """The first world now as a `pyvista.MultiBlock`, a PolyData per body by name (lines in 2D).
 
-        Points have velocity (m/s) and body (its number); faces of a material have stretch, stress (Pa), tension (N/m) and
-        wrinkled; field data are volume, pressure and time. Needs PyVista (`turgor[render]`).
+        Points have velocity (m/s) and body (its number); faces of a material have stretch, stress (Pa), tension (N/m)
+        and wrinkled; field data are volume, pressure and time. Needs PyVista (`turgor[render]`).
         """
         return to_pyvista(self)
 
