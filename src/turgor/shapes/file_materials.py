@@ -64,7 +64,8 @@ class Materials:
 
 def glb_materials(data: bytes, path: Path) -> Materials:
     """Of a binary glTF 2.0 file."""
-    chunks, at = {}, 12
+    chunks: dict[int, bytes] = {}
+    at = 12
     while at + 8 <= len(data):
         length, kind = struct.unpack("<II", data[at : at + 8])
         chunks.setdefault(kind, data[at + 8 : at + 8 + length])
@@ -72,7 +73,7 @@ def glb_materials(data: bytes, path: Path) -> Materials:
     tree = json.loads(chunks[JSON])
     notes: list[str] = []
     materials: dict[str | None, Material] = {}
-    shifts = {}
+    shifts: dict[str | None, tuple[FloatArray, FloatArray]] = {}
     for index, entry in enumerate(tree.get("materials", [])):
         base = entry.get("pbrMetallicRoughness", {})
         color, texture = base.get("baseColorFactor"), base.get("baseColorTexture")

@@ -96,10 +96,9 @@ def _coordinates(old: _Source, wanted: FloatArray, seed: Integers) -> FloatArray
         # a weight of zero: the point lies on the side across from that corner, which is the next corner's
         at_seam = ((weights[chosen] <= ALONG) & (np.roll(old.beside[face[chosen]], -1, axis=1) < 0)).any(axis=1)
         beyond[at_seam, corner] = (point - closest[chosen])[at_seam]
-    at_seam = np.flatnonzero(beyond.any(axis=(1, 2)))
-    if len(at_seam):
-        slope = _slope(old, *patch, at_seam)
-        found[at_seam] += np.einsum("nkd,nde->nke", beyond[at_seam], slope)
+    over = np.flatnonzero(beyond.any(axis=(1, 2))).astype(np.int64)
+    if len(over):
+        found[over] += np.einsum("nkd,nde->nke", beyond[over], _slope(old, *patch, over))
     return found
 
 

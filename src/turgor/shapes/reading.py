@@ -1,4 +1,4 @@
-"""Triangles from a mesh file: OBJ, STL, PLY, OFF, GLB and USD. Whatever the bytes are, the answer is arrays or MeshError."""
+"""Triangles from a mesh file: OBJ, STL, PLY, OFF, GLB, USD. Whatever the bytes are: arrays, or MeshError."""
 
 from __future__ import annotations
 

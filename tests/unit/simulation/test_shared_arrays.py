@@ -33,7 +33,8 @@ def test_numpy_sees_positions_and_velocities_without_a_copy():
 def test_velocities_written_into_shared_memory_move_the_body():
     """A ball in flight with dv/dt = -g - c v rises by (v + g/c) (1 - exp(-c t)) / c - g t / c.
 
-    A leapfrog's velocity is of half a substep away: that makes a difference of g t dt / 2. And it does what it does when the same velocities are set through its view, bit for bit.
+    A leapfrog's velocity is of half a substep away, which makes (g + c v) t dt / 2. Set through its view, the same
+    velocities move it the same way, bit for bit.
     """
     sim, other = made(), made()
     before = sim["ball"].center[2]
@@ -42,7 +43,7 @@ def test_velocities_written_into_shared_memory_move_the_body():
     sim.step()
     time, c = 1.0 / sim.settings.fps, sim["ball"].drag
     expected = (3.0 + 9.81 / c) * (1.0 - np.exp(-c * time)) / c - 9.81 * time / c
-    assert rise(sim, before) == pytest.approx(expected, abs=0.6 * 9.81 * time * sim.dt)
+    assert rise(sim, before) == pytest.approx(expected, abs=0.55 * (9.81 + c * 3.0) * time * sim.dt)
     other["ball"].velocities = np.broadcast_to((0.0, 0.0, 3.0), (other.vertices, 3))
     other.step()
     assert sim.state_hash() == other.state_hash()
