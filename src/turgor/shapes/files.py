@@ -183,7 +183,7 @@ def _paint(faces: Any, corner_uv: Any, texture: Any, color: Any) -> Paint | None
         raise MeshError(f"mesh: corner_uv must be ({len(faces)}, 3, 2) finite numbers, got {uv.shape}")
     if rgb is not None and not (len(rgb) == 3 and all(0.0 <= part <= 1.0 for part in rgb)):
         raise MeshError(f"mesh: color must be three numbers in 0..1, got {color!r}")
-    return Paint.of(uv, texture, rgb)  # type: ignore[arg-type]  # three of them
+    return Paint.of(uv, texture, rgb)
 
 
 def as_shape(thing: Any, cloth: bool = False) -> Shape:
