@@ -164,6 +164,21 @@ class Skin:
                 uv[body.start : body.start + body.count] = body.uv
         return self.spread(uv)
 
+    def corner_uv(self, body: int) -> FloatArray | None:
+        """(m, 3, 2) texture coordinates of the corners of a body's drawn faces; None if it has none.
+
+        As points are added by halves of edges, so are coordinates; in the order in which `butterfly` divides faces.
+        """
+        uv = self._layout.bodies[body].corner_uv
+        if uv is None:
+            return None
+        while len(uv) < len(self.bodies[body].faces):
+            a, b, c = uv.transpose(1, 0, 2)
+            ab, bc, ca = (a + b) / 2.0, (b + c) / 2.0, (c + a) / 2.0
+            parts = ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))
+            uv = np.concatenate([np.stack(part, axis=1) for part in parts])
+        return uv
+
     def spread(self, values: npt.ArrayLike) -> FloatArray:
         """(count, ...) values of the vertices (vertices, ...) carried to all points: means of the ends of edges."""
         values = np.asarray(values, np.float64)

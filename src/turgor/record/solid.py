@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from turgor.errors import SceneError
 from turgor.output.frame import BodyLayout, Frame, Layout, WallPose
 from turgor.record import look as looks
 from turgor.record.camera import camera_place, scene_points
@@ -102,8 +103,17 @@ class SolidPainter:
         self._skin = Skin(layout, frames[0], look.smooth, fine=PICTURED if look.size[1] > LARGE else STREAMED)
         drawn_points, uv = self._skin.points(frames[0]), self._skin.texture_coordinates()
         self._surfaces = [
-            _Surface(plotter, body, drawn, color, drawn_points, None if body.uv is None else uv, look)
-            for body, drawn, color in zip(layout.bodies, self._skin.bodies, base, strict=True)
+            _Surface(
+                plotter,
+                body,
+                drawn,
+                color,
+                drawn_points,
+                None if body.uv is None else uv,
+                look,
+                self._skin.corner_uv(number),
+            )
+            for number, (body, drawn, color) in enumerate(zip(layout.bodies, self._skin.bodies, base, strict=True))
             if len(body.faces)
         ]
         self._samples = make_samples(layout, positions)
@@ -126,13 +136,29 @@ class _Surface:
     """The surface of one body."""
 
     def __init__(
-        self, plotter: Any, body: BodyLayout, drawn: DrawnBody, color: Color, points: Points, uv: Any, look: Look
+        self,
+        plotter: Any,
+        body: BodyLayout,
+        drawn: DrawnBody,
+        color: Color,
+        points: Points,
+        uv: Any,
+        look: Look,
+        corner_uv: FloatArray | None = None,
     ) -> None:
         import pyvista as pv
 
         self._ids, self._faces = drawn.points, drawn.faces
-        self._mesh = pv.PolyData(points[self._ids], np.insert(self._faces, 0, 3, axis=1).ravel())
-        self._mesh.point_data.active_normals = vertex_normals(points[self._ids], self._faces)
+        painted = corner_uv is not None and body.texture is not None and not look.color_by and look.texture != "none"
+        faces = drawn.faces
+        self._copies: npt.NDArray[np.int64] | slice = slice(None)  # of the points: one more for each side of a seam
+        if painted and corner_uv is not None:
+            rows = np.column_stack([drawn.faces.reshape(-1, 1), np.round(corner_uv.reshape(-1, 2), 6)])
+            kept, inverse = np.unique(rows, axis=0, return_inverse=True)
+            faces, self._copies = inverse.reshape(-1, 3), kept[:, 0].astype(np.int64)
+        own = points[self._ids]
+        self._mesh = pv.PolyData(own[self._copies], np.insert(faces, 0, 3, axis=1).ravel())
+        self._mesh.point_data.active_normals = vertex_normals(own, self._faces)[self._copies]
         style: dict[str, Any] = {"color": color}
         if look.color_by:
             self._mesh.point_data["rgb"] = np.zeros((len(self._ids), 3), np.uint8)
@@ -140,6 +166,9 @@ class _Surface:
         elif uv is not None and look.texture != "none":
             self._mesh.active_texture_coordinates = np.asarray(uv[self._ids], np.float32)
             style = {"texture": _cloth_texture(look.texture or body.texture, color), "color": "white"}
+        elif painted:
+            self._mesh.active_texture_coordinates = kept[:, 1:].astype(np.float32)
+            style = {"texture": _image(str(body.texture)), "color": "white"}
         shine = SHINE.get(body.kind, SHINE["soft"])
         glow = 0.46 if body.kind == "cloth" else 0.42
         actor = plotter.add_mesh(
@@ -149,8 +178,8 @@ class _Surface:
 
     def update(self, points: Points, colors: FloatArray | None) -> None:
         own = points[self._ids]
-        self._mesh.points = own
-        self._mesh.point_data.active_normals = vertex_normals(own, self._faces)
+        self._mesh.points = own[self._copies]
+        self._mesh.point_data.active_normals = vertex_normals(own, self._faces)[self._copies]
         if colors is not None:
             self._mesh.point_data["rgb"] = np.asarray(colors[self._ids] * 255, np.uint8)
 
@@ -158,8 +187,23 @@ class _Surface:
 def _cloth_texture(name: str | Path | None, color: Color) -> Any:
     import pyvista as pv
 
-    texture = pv.Texture(looks.flag_texture(color)) if name is None else pv.read_texture(str(name))
+    return _smooth(pv.Texture(looks.flag_texture(color))) if name is None else _image(str(name))
+
+
+def _image(path: str) -> Any:
+    import pyvista as pv
+
+    if not Path(path).is_file():
+        raise SceneError(f"texture {path}: there is no such file; put it back, load the mesh again, or give a color")
+    try:
+        return _smooth(pv.read_texture(path))
+    except (OSError, ValueError, RuntimeError) as error:
+        raise SceneError(f"texture {path}: not a picture that can be read ({error})") from None
+
+
+def _smooth(texture: Any) -> Any:
     texture.SetInterpolate(True)
+    texture.SetRepeat(True)
     texture.SetMipmap(True)
     return texture
 

@@ -11,12 +11,12 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from turgor.errors import SceneError, did_you_mean
+from turgor.errors import MeshError, SceneError, did_you_mean
 from turgor.scene.described import described
 from turgor.scene.from_material import FromMaterial, from_material
 from turgor.scene.gas import Gas
@@ -42,6 +42,7 @@ from turgor.scene.validate import (
     turn,
     vector,
 )
+from turgor.shapes.files import as_shape
 from turgor.shapes.shape import Shape
 
 __all__ = [
@@ -100,6 +101,8 @@ def rotation_matrix(rotation: Rotation) -> npt.NDArray[np.float64]:
 class Placed:
     """A shape with a name, put somewhere: what soft bodies, cloths and rigid bodies share."""
 
+    OPEN: ClassVar[bool] = False  # whether a mesh that is given as its shape may be open
+
     shape: Annotated[Shape, "m", "from turgor.shapes"] = field(kw_only=False, repr=False)
     name: Annotated[str, "", "unique in the scene; empty: the scene gives one"] = ""
     at: Annotated[Vector, "m", "where the shape's origin is placed"] = ZERO
@@ -107,7 +110,8 @@ class Placed:
     velocity: Annotated[Vector, "m/s", "of the whole body"] = ZERO
 
     def __post_init__(self) -> None:
-        dim = instance("shape", self.shape, Shape).dim
+        put(self, shape=self._as_shape())
+        dim = self.shape.dim
         put(
             self,
             name=check_name("name", self.name),
@@ -115,6 +119,13 @@ class Placed:
             rotation=turn("rotation", self.rotation, dim),
             velocity=vector("velocity", self.velocity, dim),
         )
+
+    def _as_shape(self) -> Shape:
+        """The shape, also of a mesh file or a mesh of another library."""
+        try:
+            return as_shape(self.shape, cloth=self.OPEN)
+        except MeshError as error:
+            raise SceneError(str(error) if str(error).startswith("shape") else f"shape: {error}") from error
 
     @property
     def dim(self) -> int:
@@ -365,6 +376,7 @@ class SoftBody(Body):
 class Cloth(Body):
     """A sheet of point masses and springs, or of a material. 3D only."""
 
+    OPEN: ClassVar[bool] = True
     mass: Annotated[float, "kg", "of the whole cloth"] = from_material(0.2)
     drag_coefficient: Annotated[
         float, "", "C of the air's 1/2 density C area |u| u, u = wind - v, across the surface"

@@ -36,7 +36,7 @@ from turgor.scene.validate import (
     vector,
 )
 from turgor.scene.walls import Container, Ground, Plane, Wall
-from turgor.shapes.shape import Shape
+from turgor.shapes.files import ShapeLike
 
 __all__ = ["Scene"]
 
@@ -166,17 +166,17 @@ class Scene:
     # --- building it
 
     @options_of(SoftBody)
-    def add_soft_body(self, shape: Shape, **options: Unpack[SoftBodyOptions]) -> SoftBody:
+    def add_soft_body(self, shape: ShapeLike, **options: Unpack[SoftBodyOptions]) -> SoftBody:
         """Adds a closed body of springs and masses, with gas in it or empty."""
         return cast(SoftBody, self._add("soft_body", {"shape": shape, **options}))
 
     @options_of(Cloth)
-    def add_cloth(self, shape: Shape, **options: Unpack[ClothOptions]) -> Cloth:
+    def add_cloth(self, shape: ShapeLike, **options: Unpack[ClothOptions]) -> Cloth:
         """Adds a sheet of springs and masses."""
         return cast(Cloth, self._add("cloth", {"shape": shape, **options}))
 
     @options_of(RigidBody)
-    def add_rigid_body(self, shape: Shape, **options: Unpack[RigidBodyOptions]) -> RigidBody:
+    def add_rigid_body(self, shape: ShapeLike, **options: Unpack[RigidBodyOptions]) -> RigidBody:
         """Adds a solid that does not change its shape."""
         return cast(RigidBody, self._add("rigid_body", {"shape": shape, **options}))
 

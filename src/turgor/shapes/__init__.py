@@ -5,7 +5,7 @@ Parametric shapes are plain numpy; trimesh, shapely and fontTools are imported b
 
 from turgor.shapes.animals import cat, hand
 from turgor.shapes.doctor import check, repair
-from turgor.shapes.files import load, mesh
+from turgor.shapes.files import as_shape, load, mesh
 from turgor.shapes.letters import letter, text
 from turgor.shapes.outlines import circle, outline, polygon, star
 from turgor.shapes.recipes import MAKERS, from_recipe
@@ -20,6 +20,7 @@ __all__ = [
     "Finding",
     "Report",
     "Shape",
+    "as_shape",
     "box",
     "capsule",
     "cat",

@@ -15,16 +15,20 @@ __all__ = ["clean"]
 WELD = 1e-6
 
 
-def clean(report: Report, vertices: FloatArray, faces: Integers, cloth: bool) -> tuple[FloatArray, Integers]:
-    """Vertices and faces after all of this; each repair is noted in the report."""
+def clean(report: Report, vertices: FloatArray, faces: Integers, cloth: bool) -> tuple[FloatArray, Integers, Integers]:
+    """Vertices and faces after all of this, and which of those given each face is (m,).
+
+    Each repair is noted in the report.
+    """
     faces = _weld(report, vertices, faces)
     a, b, c = faces.T
     degenerate = (a == b) | (b == c) | (c == a)
     if degenerate.any():
         report.found("degenerate_faces", int(degenerate.sum()), vertices[faces[degenerate][:, 0]])
         report.repaired.append(f"dropped {many(int(degenerate.sum()), 'degenerate face')}")
-        faces = faces[~degenerate]
-    faces = _single(report, vertices, faces, cloth)
+    origin = np.flatnonzero(~degenerate)
+    origin = origin[_single(report, vertices, faces[origin], cloth)]
+    faces = faces[origin]
     used = np.zeros(len(vertices), bool)
     used[faces] = True
     loose = np.flatnonzero(~used)
@@ -33,7 +37,7 @@ def clean(report: Report, vertices: FloatArray, faces: Integers, cloth: bool) ->
         report.found("unreferenced_vertices", len(loose) - welded, vertices[loose])
         report.repaired.append(f"dropped {many(len(loose) - welded, 'unused vertex')}")
     renumber = np.cumsum(used) - 1
-    return vertices[used], renumber[faces]
+    return vertices[used], renumber[faces], origin
 
 
 def _weld(report: Report, vertices: FloatArray, faces: Integers) -> Integers:
@@ -62,7 +66,7 @@ def _weld(report: Report, vertices: FloatArray, faces: Integers) -> Integers:
 
 
 def _single(report: Report, vertices: FloatArray, faces: Integers, cloth: bool) -> Integers:
-    """Faces of which no two have the same vertices.
+    """Indices of faces of which no two have the same vertices.
 
     Of copies with the same winding the first stays. Two faces with opposite winding lie back to back and enclose
     nothing: both go, unless the surface needs one of them.
@@ -71,7 +75,7 @@ def _single(report: Report, vertices: FloatArray, faces: Integers, cloth: bool) 
     order = np.lexsort(ring.T)  # stable: of equal faces the first of the file comes first
     starts = np.concatenate([[True], (ring[order[1:]] != ring[order[:-1]]).any(axis=1)])
     if starts.all():
-        return faces
+        return np.arange(len(faces))
     group = np.empty(len(faces), np.int64)  # the first of the faces with the same vertices
     group[order] = order[np.flatnonzero(starts)][np.cumsum(starts) - 1]
     a, b, c = faces.T
@@ -92,8 +96,7 @@ def _single(report: Report, vertices: FloatArray, faces: Integers, cloth: bool) 
         where = vertices[faces[np.flatnonzero(again)[:EXAMPLES]]].mean(axis=1)
         report.found("duplicate_faces", int(again.sum()), where)
         report.repaired.append(f"dropped {many(int(again.sum()), 'duplicate face')}")
-    left: Integers = faces[first & ~both]
-    return left
+    return np.flatnonzero(first & ~both)
 
 
 def _back_to_back(vertices: FloatArray, faces: Integers, group: Integers, doubled: Flags, cloth: bool) -> Flags:

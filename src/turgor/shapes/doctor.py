@@ -15,7 +15,10 @@ import numpy.typing as npt
 from turgor.errors import MeshError
 from turgor.shapes.arguments import MAX_VERTICES
 from turgor.shapes.cleaning import clean
-from turgor.shapes.reading import read
+from turgor.shapes.given import GivenMesh
+from turgor.shapes.mesh_objects import MeshObject, is_mesh_object, mesh_of
+from turgor.shapes.paint import Paint, look_recipe
+from turgor.shapes.reading import read_mesh
 from turgor.shapes.report import EXAMPLES, Report, many
 from turgor.shapes.shape import FloatArray, Shape
 from turgor.shapes.shell import Shell
@@ -28,20 +31,22 @@ MAX_SHELLS = 1000
 # Volumes are cubes of lengths: beyond this (m) they leave the range of numbers.
 MAX_LENGTH = 1e30
 
-MeshLike = Shape | str | os.PathLike[str] | tuple[npt.ArrayLike, npt.ArrayLike]
+MeshLike = Shape | GivenMesh | MeshObject | str | os.PathLike[str] | tuple[npt.ArrayLike, npt.ArrayLike]
 
 
 def check(mesh: MeshLike, *, close_holes: bool = False, cloth: bool = False) -> Report:
-    """Examine a Shape, a (vertices, faces) pair or a mesh file, and make the repairs that keep its geometry.
+    """Examine a mesh and make the repairs that keep its geometry.
+
+    It is a Shape, a (vertices, faces) pair, a mesh of trimesh or PyVista, or a mesh file.
 
     Always repaired: seams are welded; degenerate, double and back-to-back faces and unused vertices dropped; bow-ties
     split; faces oriented outward; separate shells taken apart. `close_holes` also closes each hole by a fan about its
     centre. `cloth` allows open and one-sided surfaces, and gives sheets. Arrays that are no mesh at all (not finite,
     index out of range, no faces) and unreadable files raise MeshError; every other defect is in the report.
     """
-    source, vertices, faces = _arrays(mesh)
-    report = Report(source, len(vertices), len(faces))
-    vertices, faces = clean(report, vertices, faces, cloth)
+    source, given = _arrays(mesh)
+    report = Report(source, len(given.vertices), len(given.faces), notes=list(given.notes))
+    vertices, faces, origin = clean(report, given.vertices, given.faces, cloth)
     if not len(faces):
         report.problems.append(
             "no face has an area: the mesh is a point or a line; check its scale and export it again"
@@ -58,9 +63,11 @@ def check(mesh: MeshLike, *, close_holes: bool = False, cloth: bool = False) -> 
         )
         return report
     faces = np.where(flip[:, None], faces[:, ::-1], faces)
+    paint = None if given.paint is None else given.paint.taken(origin).turned(flip)
     flipped: list[Integers] = []
     for members in pieces:
-        doctor = Shell(report, vertices, faces[members], flip[members], bool(one_sided[members].any()), cloth)
+        own = None if paint is None else paint.taken(members)
+        doctor = Shell(report, vertices, faces[members], flip[members], bool(one_sided[members].any()), cloth, own)
         flipped.append(members[doctor.treat(close_holes)])
     changed = np.concatenate(flipped)
     if len(changed):
@@ -78,19 +85,31 @@ def repair(mesh: MeshLike, *, close_holes: bool = True) -> list[Shape]:
     return report.shapes
 
 
-def _arrays(mesh: Any) -> tuple[str, FloatArray, Integers]:
-    """Name, vertices (n, 3) and faces (m, 3) of anything that can be checked; MeshError when it is not a mesh."""
+def _arrays(mesh: Any) -> tuple[str, GivenMesh]:
+    """Name, vertices, faces and look of anything that can be checked; MeshError when it is not a mesh."""
+    paint: Paint | None = None
+    notes: tuple[str, ...] = ()
     if isinstance(mesh, Shape):
         if mesh.dim != 3:
             raise MeshError("the mesh doctor is for 3D surfaces; a 2D outline is checked when it is made")
         source, vertices, faces = next(iter(mesh.recipe), "shape"), mesh.vertices, mesh.faces.astype(np.int64)
+        if mesh.corner_uv is not None:
+            paint = Paint.of(mesh.corner_uv, mesh.texture, mesh.color)
     elif isinstance(mesh, str | os.PathLike):
         source = os.fspath(mesh)
-        vertices, faces = read(source)
+        read = read_mesh(source)
+        vertices, faces, paint, notes = read.vertices, read.faces, read.paint, read.notes
+    elif isinstance(mesh, GivenMesh):
+        source, (vertices, faces), paint = "mesh", _numbers(mesh.vertices, mesh.faces), mesh.paint
+    elif is_mesh_object(mesh):
+        return _arrays(mesh_of(mesh))
     elif isinstance(mesh, tuple | list) and len(mesh) == 2:
         source, vertices, faces = "mesh", *_numbers(*mesh)
     else:
-        raise MeshError(f"check needs a Shape, a pair (vertices, faces) or a file name, got {type(mesh).__name__}")
+        raise MeshError(
+            f"check needs a Shape, a pair (vertices, faces), a mesh of trimesh or PyVista, or a file name, "
+            f"got {type(mesh).__name__}"
+        )
     if not len(vertices):
         raise MeshError(f"{source}: it has no vertices")
     if not len(faces):
@@ -115,7 +134,7 @@ def _arrays(mesh: Any) -> tuple[str, FloatArray, Integers]:
             f"{source}: face {wrong[0]} {faces[wrong[0]].tolist()} has an index out of range "
             f"(there are {len(vertices):,} vertices, counted from 0); correct the faces"
         )
-    return source, vertices, faces
+    return source, GivenMesh(vertices, faces, paint, notes)
 
 
 def _numbers(vertices: Any, faces: Any) -> tuple[FloatArray, Integers]:
@@ -148,6 +167,7 @@ def _name_shapes(report: Report, path: str | None, cloth: bool) -> None:
         recipe: dict[str, Any]
         if path is None:
             recipe = {"mesh": {"vertices": shape.vertices.tolist(), "faces": shape.faces.tolist()}}
+            recipe["mesh"] |= look_recipe(shape)
             if cloth:
                 recipe["mesh"]["cloth"] = True
         else:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, overload
 
+import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import MeshError
 from turgor.shapes.arguments import whole
 from turgor.shapes.doctor import check
 from turgor.shapes.fitting import Fit, fitted
+from turgor.shapes.given import GivenMesh
+from turgor.shapes.mesh_objects import MeshObject, is_mesh_object
+from turgor.shapes.paint import Paint
+from turgor.shapes.reading import READABLE
 from turgor.shapes.report import Report
 from turgor.shapes.shape import Shape
 
-__all__ = ["load", "mesh"]
+__all__ = ["ShapeLike", "as_shape", "load", "mesh"]
+
+ShapeLike = Shape | str | os.PathLike[str] | MeshObject  # what stands for a shape where a body is described
 
 
 @overload
@@ -81,7 +89,7 @@ def load(
     close_holes: bool = False,
     folder: str | os.PathLike[str] | None = None,
 ) -> Shape | list[Shape]:
-    """The closed surface in a mesh file (.obj, .stl, .ply, .off, .glb), repaired where its geometry allows.
+    """The closed surface in a mesh file (.obj, .stl, .ply, .off, .glb, .usd), repaired where its geometry allows.
 
     Coordinates are metres × `scale`. With `size` (m) instead, the longest side of the bounding box gets that length and
     the centre of the box becomes the origin. `up` is the axis of the file that points up ("y" for most modellers and
@@ -90,6 +98,9 @@ def load(
     A file may have several separate shells. `shell` picks one (counted from 0). `parts="all"` gives a list of all, in
     one scale and in their places to each other; with `shell` one of these. `parts="union"` joins shells that overlap;
     `shell` picks one of those that are left.
+
+    Texture coordinates, image and colour of the file's material are kept, also when it is simplified (`corner_uv`,
+    `texture` and `color` of the shape). A USD file says its unit and its up axis itself: it comes in metres, z up.
 
     `cloth` takes an open surface as a sheet, `close_holes` closes holes with flat fans. A relative `path` is looked up
     in `folder` (default: where Python runs). MeshError says why a mesh cannot be used and what to do.
@@ -137,13 +148,60 @@ def _remembered(place: Path, version: tuple[int, int], cloth: bool, close_holes:
     return fitted(check(place, cloth=cloth, close_holes=close_holes), fit)
 
 
-def mesh(vertices: npt.ArrayLike, faces: npt.ArrayLike, *, shell: int | None = None, cloth: bool = False) -> Shape:
+def mesh(
+    vertices: npt.ArrayLike,
+    faces: npt.ArrayLike,
+    *,
+    shell: int | None = None,
+    cloth: bool = False,
+    corner_uv: npt.ArrayLike | None = None,
+    texture: str | None = None,
+    color: Sequence[float] | None = None,
+) -> Shape:
     """A closed surface from `vertices` (n, 3) in metres and triangles `faces` (m, 3), through the mesh doctor.
 
-    `shell` picks one of several separate shells; `cloth` takes an open surface as a sheet.
+    `shell` picks one of several separate shells; `cloth` takes an open surface as a sheet. `corner_uv` (m, 3, 2) are
+    coordinates of the corners of the triangles in the image file `texture`; `color` is red, green, blue in 0..1.
     """
-    report = check((vertices, faces), cloth=cloth)
+    given = GivenMesh(vertices, faces, _paint(faces, corner_uv, texture, color))  # type: ignore[arg-type]  # the doctor looks
+    report = check(given if given.paint is not None else (vertices, faces), cloth=cloth)
     return _one(report, shell, "take them one by one with mesh(vertices, faces, shell=0), shell=1, ...")
+
+
+def _paint(faces: Any, corner_uv: Any, texture: Any, color: Any) -> Paint | None:
+    """The look of a mesh that is given by arrays, once it makes sense."""
+    if corner_uv is None and texture is None and color is None:
+        return None
+    if texture is not None and not isinstance(texture, str):
+        raise MeshError(f"mesh: texture must be the path of an image, got {texture!r}")
+    try:
+        uv = np.full((len(faces), 3, 2), np.nan) if corner_uv is None else np.array(corner_uv, np.float64)
+        rgb = None if color is None else tuple(float(part) for part in color)
+    except (TypeError, ValueError):
+        raise MeshError("mesh: corner_uv must be (faces, 3, 2) numbers, and color three in 0..1") from None
+    if uv.shape != (len(faces), 3, 2) or (corner_uv is not None and not np.isfinite(uv).all()):
+        raise MeshError(f"mesh: corner_uv must be ({len(faces)}, 3, 2) finite numbers, got {uv.shape}")
+    if rgb is not None and not (len(rgb) == 3 and all(0.0 <= part <= 1.0 for part in rgb)):
+        raise MeshError(f"mesh: color must be three numbers in 0..1, got {color!r}")
+    return Paint.of(uv, texture, rgb)
+
+
+def as_shape(thing: Any, cloth: bool = False) -> Shape:
+    """A Shape from all that stands for one: itself, the name of a mesh file, or a mesh of trimesh or PyVista.
+
+    `cloth` takes an open surface as a sheet, where one is wanted.
+    """
+    if isinstance(thing, Shape):
+        return thing
+    if isinstance(thing, str | os.PathLike) and Path(thing).suffix.lower().lstrip(".") in READABLE:
+        return load(thing, cloth=cloth)
+    if not is_mesh_object(thing):
+        raise MeshError(
+            f"shape must be a turgor Shape, got {thing!r}; the name of a mesh file and meshes of trimesh and PyVista "
+            "are taken too"
+        )
+    report = check(thing, cloth=cloth)
+    return _one(report, None, "take it apart with its own library (trimesh: split, PyVista: split_bodies)")
 
 
 def _all_usable(report: Report) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from turgor.errors import MeshError
 from turgor.shapes.arguments import MAX_VERTICES, length, whole
 from turgor.shapes.doctor import check
+from turgor.shapes.paint_transfer import transferred
 from turgor.shapes.report import Report, many
 from turgor.shapes.shape import FloatArray, Shape
 from turgor.shapes.simplify import LEAST, simplified
@@ -113,9 +114,38 @@ def _scaled(report: Report, parts: list[FloatArray], fit: Fit) -> list[FloatArra
 def _join(report: Report) -> None:
     """The union of all shells instead of them."""
     count = len(report.shapes)
+    whole = _together(report)
     joined = check(union(report.source, report.shapes))
-    report.shells, report.shapes, report.problems = joined.shells, joined.shapes, joined.problems
+    report.shells, report.problems = joined.shells, joined.problems
+    report.shapes = [_painted(shape, whole) for shape in joined.shapes]
     report.fitted.append(f"joined {many(count, 'shell')} into {len(joined.shells):,}")
+
+
+def _together(report: Report) -> Shape:
+    """All shells as one shape, with texture coordinates where they have the same image."""
+    shapes = report.shapes
+    starts = np.cumsum([0] + [len(shape.vertices) for shape in shapes[:-1]])
+    textures, colors = {shape.texture for shape in shapes}, {shape.color for shape in shapes}
+    coordinates = [shape.corner_uv for shape in shapes if shape.corner_uv is not None]
+    same = len(textures) == 1 and len(coordinates) == len(shapes)
+    if coordinates and not same:
+        report.notes.append("the shells have different textures, which their union does not keep")
+    faces = [shape.faces + np.int32(start) for shape, start in zip(shapes, starts, strict=True)]
+    return Shape(
+        np.concatenate([shape.vertices for shape in shapes]),
+        np.concatenate(faces),
+        "sheet",  # shells may touch, so that it is no closed surface
+        {},
+        corner_uv=np.concatenate(coordinates) if same else None,
+        texture=shapes[0].texture if same else None,
+        color=shapes[0].color if len(colors) == 1 else None,
+    )
+
+
+def _painted(new: Shape, old: Shape) -> Shape:
+    """The new shape with the look of the old one, over which it lies."""
+    uv = None if old.corner_uv is None else transferred(old, new)
+    return replace(new, corner_uv=uv, texture=old.texture, color=old.color)
 
 
 def _simplify(report: Report, target: int) -> None:
@@ -137,5 +167,5 @@ def _simplify(report: Report, target: int) -> None:
             continue
         report.fitted.append(f"simplified {len(shape.vertices):,} vertices to {len(simple.shapes[0].vertices):,}")
         report.shells[index], (one,) = simple.shells[0], simple.shapes
-        left.append(one)
+        left.append(_painted(one, shape))
     report.shapes = left

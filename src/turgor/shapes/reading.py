@@ -1,4 +1,4 @@
-"""Triangles from a mesh file: OBJ, STL, PLY, OFF and GLB. Whatever the bytes are, the answer is arrays or MeshError."""
+"""Triangles from a mesh file: OBJ, STL, PLY, OFF, GLB, USD. Whatever the bytes are: arrays, or MeshError."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import json
 import os
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +14,44 @@ import numpy as np
 
 from turgor.errors import MeshError
 from turgor.shapes.arguments import MAX_VERTICES
+from turgor.shapes.file_materials import Materials, glb_materials, obj_materials, ply_materials
+from turgor.shapes.given import GivenMesh
+from turgor.shapes.paint import Material, joined
 from turgor.shapes.ply import has_strips, read_strips
 from turgor.shapes.shape import FloatArray
+from turgor.shapes.topology import Integers
+from turgor.shapes.usd import USD, read_usd
 
-__all__ = ["FORMATS", "MAX_BYTES", "read"]
+__all__ = ["FORMATS", "MAX_BYTES", "READABLE", "read", "read_mesh"]
 
-FORMATS = ("glb", "obj", "off", "ply", "stl")
+FORMATS = ("glb", "obj", "off", "ply", "stl")  # that are also written
+READABLE = (*FORMATS, *USD)
 # A text mesh takes about ten times its size in memory while it is read: 512 MB is what a laptop can still hold, and
 # more than a mesh of ten million faces needs in a binary format.
 MAX_BYTES = 512 * 1024**2
 
 
-def read(path: str | os.PathLike[str]) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.int64]]]:
-    """Vertices (n, 3) and triangles (m, 3) as the file has them: polygons cut into triangles, parts of a scene joined.
+def read(path: str | os.PathLike[str]) -> tuple[FloatArray, Integers]:
+    """Vertices (n, 3) and triangles (m, 3) as the file has them, as `read_mesh`; no other file is opened."""
+    mesh = _read(Path(path), FORMATS, lambda data, form: _arrays(data, form, None))
+    return mesh.vertices, mesh.faces
+
+
+def read_mesh(path: str | os.PathLike[str]) -> GivenMesh:
+    """The file as it is: polygons cut into triangles, parts of a scene joined; with texture coordinates and materials.
 
     Raises MeshError that names the file when it is missing, empty, damaged, too large or of an unknown format.
     """
-    path = Path(path)
+    place = Path(path)
+    return _read(place, READABLE, lambda data, form: _arrays(data, form, place))
+
+
+def _read(path: Path, formats: tuple[str, ...], arrays: Callable[[bytes, str], GivenMesh]) -> GivenMesh:
     form = path.suffix.lower().lstrip(".")
-    data = _bytes(path, form)
+    data = _bytes(path, form, formats)
     _compare_with_header(path, form, data)
     try:
-        vertices, faces = _arrays(data, form)
+        mesh = arrays(data, form)
     except MeshError as error:
         raise MeshError(f"{path}: {error}") from None
     except IndexError:
@@ -42,20 +59,20 @@ def read(path: str | os.PathLike[str]) -> tuple[FloatArray, np.ndarray[Any, np.d
     except (Exception, RecursionError) as error:  # a parser given arbitrary bytes may raise anything
         reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise MeshError(f"{path}: not a readable {form.upper()} file, damaged or truncated ({reason})") from None
-    if not len(vertices) and not len(faces):
+    if not len(mesh.vertices) and not len(mesh.faces):
         raise MeshError(f"{path}: no mesh was found in it; is it really {form.upper()}?")
-    return vertices, faces
+    return mesh
 
 
-def _bytes(path: Path, form: str) -> bytes:
+def _bytes(path: Path, form: str, formats: tuple[str, ...]) -> bytes:
     """The content of the file, once its name, kind and size are acceptable."""
-    known = ", ".join("." + name for name in FORMATS)
+    known = ", ".join("." + name for name in formats)
     try:
         if path.is_dir():
             raise MeshError(f"{path}: is a folder, not a mesh file; name a file in it ({known})")
         if not path.exists():
             raise MeshError(f"{path}: no such file")
-        if form not in FORMATS:
+        if form not in formats:
             raise MeshError(f"{path}: unknown mesh format {path.suffix or '(no ending)'!r}; use one of {known}")
         if not path.is_file():
             raise MeshError(f"{path}: is not a regular file")
@@ -102,25 +119,64 @@ def _compare_with_header(path: Path, form: str, data: bytes) -> None:
         )
 
 
-def _arrays(data: bytes, form: str) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.int64]]]:
-    """Vertices and triangles by the reader for this kind of file."""
+def _arrays(data: bytes, form: str, path: Path | None) -> GivenMesh:
+    """The mesh by the reader for this kind of file; its look too if the file's own `path` is given."""
+    if form in USD:
+        assert path is not None
+        return GivenMesh(*read_usd(path))
     if form == "off":
-        return _off(data)
-    return read_strips(data) if form == "ply" and has_strips(data) else _trimesh(data, form)
+        return GivenMesh(*_off(data))
+    if form == "ply" and has_strips(data):
+        return GivenMesh(*read_strips(data))
+    return _trimesh(data, form, path)
 
 
-def _trimesh(data: bytes, form: str) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.int64]]]:
-    """Through trimesh; materials and textures are not read, transforms are applied."""
+def _materials(data: bytes, form: str, path: Path | None) -> Materials:
+    """What the file says of materials; never a reason to refuse its triangles."""
+    finder = {"glb": glb_materials, "obj": obj_materials, "ply": ply_materials}.get(form)
+    if path is None or finder is None:
+        return Materials(data)
+    try:
+        return finder(data, path)
+    except (Exception, RecursionError):  # arbitrary bytes
+        return Materials(data, notes=("its materials cannot be read, and are left out",))
+
+
+def _trimesh(data: bytes, form: str, path: Path | None) -> GivenMesh:
+    """Through trimesh; transforms are applied. Images are not opened: only names of materials go through it."""
     import trimesh
 
-    options: dict[str, Any] = {"skip_materials": True} if form in ("obj", "glb") else {}
-    scene = trimesh.load_scene(io.BytesIO(data), file_type=form, process=False, **options)
-    mesh = scene.to_mesh()
-    if not len(mesh.faces):
+    found = _materials(data, form, path)
+    options: dict[str, Any] = {}
+    if form in ("obj", "glb", "ply"):
+        options["skip_materials"] = form == "ply" or path is None
+    if form == "obj" and path is not None:
+        options["resolver"] = found.names
+    scene = trimesh.load_scene(io.BytesIO(found.data), file_type=form, process=False, **options)
+    parts = [part for part in scene.dump() if isinstance(part, trimesh.Trimesh)]
+    if not sum(len(part.faces) for part in parts):
         points = sum(len(part.vertices) for part in scene.geometry.values() if hasattr(part, "vertices"))
         if points:
             raise MeshError(f"a point cloud of {points:,} points without faces; export it with triangles")
-    return np.array(mesh.vertices, np.float64), np.array(mesh.faces, np.int64)
+        return GivenMesh(np.zeros((0, 3)), np.zeros((0, 3), np.int64))
+    starts = np.cumsum([0] + [len(part.vertices) for part in parts[:-1]])
+    pieces = [_piece(part, found) for part in parts]
+    return GivenMesh(
+        np.concatenate([np.asarray(part.vertices, np.float64) for part in parts]),
+        np.concatenate([np.asarray(part.faces, np.int64) + start for part, start in zip(parts, starts, strict=True)]),
+        joined(pieces) if path is not None else None,
+        found.notes,
+    )
+
+
+def _piece(part: Any, found: Materials) -> tuple[int, FloatArray | None, Material]:
+    """Number of faces, texture coordinates (m, 3, 2) and material of one part of a scene."""
+    name = getattr(getattr(part.visual, "material", None), "name", None)
+    uv = getattr(part.visual, "uv", None)
+    corners = None
+    if uv is not None and np.shape(uv) == (len(part.vertices), 2) and np.isfinite(uv).all():
+        corners = found.placed(name, np.asarray(uv, np.float64))[np.asarray(part.faces)]
+    return len(part.faces), corners, found.materials.get(name, found.other)
 
 
 def _off(data: bytes) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.int64]]]:

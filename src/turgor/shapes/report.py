@@ -37,6 +37,7 @@ class Report:
     findings: dict[str, Finding] = field(default_factory=dict)  # by name, only those with a count above zero
     repaired: list[str] = field(default_factory=list)  # a sentence for each repair that was made
     fitted: list[str] = field(default_factory=list)  # a sentence for each change that was asked for: size, up, ...
+    notes: list[str] = field(default_factory=list)  # a sentence for what of the look (textures) could not be kept
     problems: list[str] = field(default_factory=list)  # a sentence, with a remedy, for each that is left
     shells: list[dict[str, Any]] = field(
         default_factory=list
@@ -73,6 +74,7 @@ class Report:
             },
             "repaired": list(self.repaired),
             "fitted": list(self.fitted),
+            "notes": list(self.notes),
             "problems": list(self.problems),
             "shells": [dict(shell) for shell in self.shells],
         }
@@ -87,6 +89,7 @@ class Report:
         lines += [f"  found     {name.replace('_', ' ')}: {found}" for name, found in self.findings.items()]
         lines += [f"  repaired  {sentence}" for sentence in self.repaired]
         lines += [f"  fitted    {sentence}" for sentence in self.fitted]
+        lines += [f"  note      {sentence}" for sentence in self.notes]
         lines += [f"  problem   {sentence}" for sentence in self.problems]
         for index, shell in enumerate(self.shells):
             text = f"{shell['vertices']:,} vertices, {shell['faces']:,} faces"

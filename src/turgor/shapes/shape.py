@@ -32,6 +32,10 @@ class Shape:
     extra_springs (no unit): (s, 2) vertex indices of springs beyond the edges of the faces
     groups (no unit): named vertex sets, for pins
     uv (no unit): (n, 2) texture coordinates, or None
+    corner_uv (no unit): (m, 3, 2) texture coordinates of the corners of each triangle, or None; per corner, as a vertex
+        on a seam of the texture has several
+    texture (no unit): path of the image that `corner_uv` refers to, or None
+    color (no unit): red, green, blue in 0..1 of the file's material, or None
     """
 
     vertices: FloatArray
@@ -41,6 +45,9 @@ class Shape:
     extra_springs: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.int32))
     groups: Mapping[str, IntArray] = field(default_factory=dict)
     uv: FloatArray | None = None
+    corner_uv: FloatArray | None = None
+    texture: str | None = None
+    color: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
         vertices = np.ascontiguousarray(self.vertices, dtype=np.float64)
@@ -51,6 +58,8 @@ class Shape:
             raise MeshError(f"faces must have shape (m, {vertices.shape[1]}), got {faces.shape}")
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "faces", faces)
+        if self.corner_uv is not None:
+            object.__setattr__(self, "corner_uv", np.ascontiguousarray(self.corner_uv, dtype=np.float64))
         self._check()
 
     def _check(self) -> None:
@@ -63,6 +72,10 @@ class Shape:
         for name, indices in (("faces", self.faces), ("extra_springs", np.asarray(self.extra_springs))):
             if indices.size and not (indices.min() >= 0 and indices.max() < count):
                 raise MeshError(f"{name} must be indices of the {count} vertices, 0 to {count - 1}")
+        if self.corner_uv is not None and self.corner_uv.shape != (len(self.faces), 3, 2):
+            raise MeshError(f"corner_uv must have shape ({len(self.faces)}, 3, 2), got {self.corner_uv.shape}")
+        if self.corner_uv is not None and not np.all(np.isfinite(self.corner_uv)):
+            raise MeshError("corner_uv must be finite numbers")
         if self.closed and not self.recipe and not _is_closed(self.faces, count):
             raise MeshError(
                 f"kind = {self.kind!r} means closed, but the faces are not: repair them (turgor.shapes.check)"

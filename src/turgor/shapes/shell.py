@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from turgor.shapes.fans import broken_fans, rims, simple_loops, split_fans
+from turgor.shapes.paint import Look, Paint
 from turgor.shapes.report import EXAMPLES, Report, many, place
 from turgor.shapes.shape import FloatArray, Shape
 from turgor.shapes.slivers import flat_faces, flip_flat
@@ -22,12 +23,20 @@ class Shell:
     """One connected piece of the mesh under treatment."""
 
     def __init__(
-        self, report: Report, vertices: FloatArray, faces: Integers, flip: Flags, one_sided: bool, cloth: bool
+        self,
+        report: Report,
+        vertices: FloatArray,
+        faces: Integers,
+        flip: Flags,
+        one_sided: bool,
+        cloth: bool,
+        paint: Paint | None = None,
     ) -> None:
         used, inverse = np.unique(faces, return_inverse=True)
         self.report, self.cloth, self.one_sided = report, cloth, one_sided
         self.vertices, self.faces = vertices[used], inverse.reshape(-1, 3).astype(np.int64)
         self.flip = flip  # faces of the file that are turned over so far (faces that close a hole come after them)
+        self.paint = paint  # of the faces, in their order
         self.usable = True
 
     def treat(self, close_holes: bool) -> Integers:
@@ -44,7 +53,7 @@ class Shell:
         closed = not loops or self.cloth or self._close(loops, close_holes)
         volume = self._outward() if closed and self.usable and not self.cloth else None
         if volume is None and self.flip.mean() > 0.5:  # no inside to go by: keep the winding of the majority
-            self.faces, self.flip = self.faces[:, ::-1], ~self.flip
+            self._turn()
         flat = self._flat_faces() if self.usable else 0
         edge_count = len(Edges.of(self.faces).ends)
         euler = len(self.vertices) - edge_count + len(self.faces)
@@ -60,8 +69,26 @@ class Shell:
         )
         if self.usable:
             kind = "sheet" if self.cloth else "surface"
-            self.report.shapes.append(Shape(self.vertices, self.faces.astype(np.int32), kind, {}))
+            look = Look() if self.paint is None else self.paint.look()
+            if look.note is not None:
+                self.report.notes.append(look.note)
+            self.report.shapes.append(
+                Shape(
+                    self.vertices,
+                    self.faces.astype(np.int32),
+                    kind,
+                    {},
+                    corner_uv=look.corner_uv,
+                    texture=look.texture,
+                    color=look.color,
+                )
+            )
         return np.flatnonzero(self.flip) if not self.flip.all() else np.zeros(0, np.int64)
+
+    def _turn(self) -> None:
+        """Turn all faces over."""
+        self.faces, self.flip = self.faces[:, ::-1], ~self.flip
+        self.paint = None if self.paint is None else self.paint.turned(True)
 
     def _regular_edges(self, edges: Edges) -> None:
         """Edges of three faces or more are a problem."""
@@ -104,7 +131,7 @@ class Shell:
         self.report.found("open_edges", len(ends), self.vertices[ends].mean(axis=1))
         self.report.found("holes", len(loops), centres)
         if close_holes and self.usable and not self.one_sided:
-            self._fill(loops)
+            self._fill(loops, edges)
             self.report.repaired.append(f"closed {holes}")
             return True
         remedy = f"close it in a modeller, {CLOSING}, or use it as cloth"
@@ -116,8 +143,9 @@ class Shell:
         )  # fmt: skip
         return False
 
-    def _fill(self, loops: list[Integers]) -> None:
+    def _fill(self, loops: list[Integers], edges: Edges) -> None:
         """A triangle for a loop of three, else a fan about the loop's centre; wound against the faces beside it."""
+        known = len(self.faces)
         for loop in loops:
             ring = loop[::-1]
             if len(ring) == 3:
@@ -127,6 +155,20 @@ class Shell:
                 self.vertices = np.concatenate([self.vertices, self.vertices[ring].mean(axis=0)[None]])
                 fan = np.stack([ring, np.roll(ring, -1), centre], axis=1)
             self.faces = np.concatenate([self.faces, fan])
+        if self.paint is not None:
+            self._paint_closing(self.faces[known:], edges)
+
+    def _paint_closing(self, faces: Integers, edges: Edges) -> None:
+        """Faces that close holes show the texture of the rim: their first side lies on it."""
+        assert self.paint is not None
+        side_of = {(int(a), int(b)): int(s) for s, (a, b) in zip(edges.open, edges.sides[edges.open], strict=True)}
+        sides = np.array([side_of.get((b, a), int(edges.open[0])) for a, b, _ in faces.tolist()], np.int64)
+        first, last = sides // 3, (sides + 1) % 3
+        start, end = self.paint.uv[first, sides % 3], self.paint.uv[first, last]
+        self.paint = self.paint.extended(np.stack([end, start, (start + end) / 2.0], axis=1), first)
+        self.report.notes.append(
+            f"{many(len(faces), 'face')} that close holes have no texture of their own: they show that of the rim"
+        )
 
     def _outward(self) -> float:
         """Turn the shell so that its volume is positive; a volume of zero is a problem."""
@@ -143,7 +185,7 @@ class Shell:
             return 0.0
         if volume < 0.0:
             consistent = not self.flip.any()
-            self.faces, self.flip = self.faces[:, ::-1], ~self.flip
+            self._turn()
             if consistent:
                 self.report.found("inverted_shells", 1, self.vertices.mean(axis=0)[None])
                 self.report.repaired.append(f"turned an inside-out shell of {many(len(self.faces), 'face')} outward")
@@ -155,7 +197,7 @@ class Shell:
         if not len(flat):
             return 0
         self.report.found("flat_faces", len(flat), self.vertices[self.faces[flat[:EXAMPLES]]].mean(axis=1))
-        self.faces = flip_flat(self.vertices, self.faces)
+        self.faces, self.paint = flip_flat(self.vertices, self.faces, self.paint)
         left = len(flat_faces(self.vertices, self.faces))
         if left < len(flat):
             self.report.repaired.append(f"removed {many(len(flat) - left, 'flat face')} by dividing the neighbours")

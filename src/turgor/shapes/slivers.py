@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from turgor.shapes.paint import Paint
 from turgor.shapes.shape import FloatArray
 from turgor.shapes.topology import Integers
 
@@ -23,13 +26,14 @@ def flat_faces(vertices: FloatArray, faces: Integers) -> Integers:
     return np.flatnonzero(doubled <= FLAT * longest)
 
 
-def flip_flat(vertices: FloatArray, faces: Integers) -> Integers:
+def flip_flat(vertices: FloatArray, faces: Integers, paint: Paint | None = None) -> tuple[Integers, Paint | None]:
     """Faces with flat ones removed by edge flips, where that is possible; the geometry does not change.
 
     A flat face (a, b, c) with c on the line from a to b, and its neighbour (b, a, d) beyond ab, become (a, d, c) and
-    (d, b, c): the neighbour is divided at c.
+    (d, b, c): the neighbour is divided at c, and so is its part of the texture.
     """
     faces = faces.copy()
+    paint = None if paint is None else replace(paint, uv=paint.uv.copy(), material=paint.material.copy())
     for _ in range(ROUNDS):
         flat = flat_faces(vertices, faces)
         if not len(flat):
@@ -49,8 +53,20 @@ def flip_flat(vertices: FloatArray, faces: Integers) -> Integers:
             if c == d or (c, d) in owner or (d, c) in owner or edge in made:
                 continue
             made.add(edge)
+            if paint is not None:
+                _divide(paint, f, g, [faces[g].tolist().index(vertex) for vertex in (a, b, d)], vertices[[a, b, c]])
             faces[f], faces[g] = (a, d, c), (d, b, c)
             touched |= {f, g}
         if not touched:
             break
-    return faces
+    return faces, paint
+
+
+def _divide(paint: Paint, f: int, g: int, corners: list[int], line: FloatArray) -> None:
+    """The texture of face g, of which a, b and d are corners, goes to f = (a, d, c) and g = (d, b, c); c is on ab."""
+    a, b, d = paint.uv[g, corners]
+    way = line[1] - line[0]
+    share = float(np.clip((line[2] - line[0]) @ way / max(float(way @ way), np.finfo(float).tiny), 0.0, 1.0))
+    c = a + share * (b - a)
+    paint.uv[f], paint.uv[g] = (a, d, c), (d, b, c)
+    paint.material[f] = paint.material[g]

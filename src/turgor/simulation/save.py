@@ -18,6 +18,7 @@ from turgor.files import replacing
 from turgor.model.saved import Saved, restore, saved
 from turgor.scene.data import AIR, Placed
 from turgor.scene.scene import Scene
+from turgor.shapes.paint import look_recipe
 from turgor.simulation.choice import Choice, take
 from turgor.simulation.failure import ensure_fine
 
@@ -77,6 +78,7 @@ def _inline(body: T) -> T:
     recipe: dict[str, dict[str, Any]] = {
         "mesh": {"vertices": body.shape.vertices.tolist(), "faces": body.shape.faces.tolist()}
     }
+    recipe["mesh"] |= look_recipe(body.shape)
     if body.shape.kind == "sheet":
         recipe["mesh"]["cloth"] = True
     return replace(body, shape=replace(body.shape, recipe=recipe))

@@ -31,10 +31,12 @@ from turgor.simulation import save, snapshot, statics
 from turgor.simulation.choice import AUTO, Choice, choose, made, reconsider
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import ensure_fine
+from turgor.simulation.polydata import to_pyvista
 from turgor.simulation.rebuild import fresh, rebound, rebuilt
 from turgor.simulation.resolution import coarse
 from turgor.simulation.settings import Assembly, RunSettings
 from turgor.simulation.settle import settle
+from turgor.simulation.shared_arrays import SharedArrays
 from turgor.simulation.statics import Settled
 from turgor.simulation.step.frame import Step
 from turgor.simulation.views.body import BodyView
@@ -320,6 +322,11 @@ class Simulation:
         """(vertices, dim) m/s, as `positions`."""
         return per_vertex(self, self.state.v)
 
+    @property
+    def arrays(self) -> SharedArrays:
+        """The simulation's own memory for NumPy, PyTorch and JAX, without copies (DLPack), in its own order."""
+        return SharedArrays(self)
+
     def forces(self) -> FloatArray:
         """(vertices, dim) N: the total force on each point at the present state, as `positions`."""
         self.measure()
@@ -481,6 +488,14 @@ class Simulation:
     def frame(self) -> Frame:
         """The first world now."""
         return snapshot.frame_of(self)
+
+    def to_pyvista(self) -> Any:
+        """The first world now as a `pyvista.MultiBlock`, a PolyData per body by name (lines in 2D).
+
+        Points have velocity (m/s) and body (its number); faces of a material have stretch, stress (Pa), tension (N/m)
+        and wrinkled; field data are volume, pressure and time. Needs PyVista (`turgor[render]`).
+        """
+        return to_pyvista(self)
 
     def show(self, height: int = 620, port: int = 0) -> Any:
         """The playground of this simulation, shown inline in a notebook; `.url` opens it elsewhere, `.close()` ends it.

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from turgor.diagnose import membranes
 from turgor.model.rotations import matrices_of, swing
 from turgor.output.frame import BodyLayout, Frame, Layout, WallLayout, WallPose
-from turgor.scene.data import Cloth, SoftBody
+from turgor.scene.data import Body, SoftBody
+from turgor.scene.rigid import RigidBody
 from turgor.scene.walls import Container, Ground, Plane, Wall
 
 if TYPE_CHECKING:
@@ -24,23 +25,32 @@ def layout_of(sim: Simulation) -> Layout:
     """What does not change from frame to frame."""
     bodies = []
     for body, start in zip(sim.model.bodies, sim.model.starts, strict=False):
-        shape = body.shape
         kind = "soft" if isinstance(body, SoftBody) else "cloth"
-        count = len(shape.vertices)
-        texture = body.texture if isinstance(body, Cloth) else None
-        bodies.append(
-            BodyLayout(
-                body.name, kind, int(start), count, shape.faces, shape.uv, body.color, body.membrane is not None,
-                texture=texture,
-            )
-        )  # fmt: skip
+        bodies.append(_body_layout(body, kind, int(start), body.membrane is not None))
     start = sim.vertices
     for rigid in sim.model.rigids.bodies:
-        shape = rigid.shape
-        bodies.append(BodyLayout(rigid.name, "rigid", start, len(shape.vertices), shape.faces, None, rigid.color))
-        start += len(shape.vertices)
+        bodies.append(_body_layout(rigid, "rigid", start, False))
+        start += len(rigid.shape.vertices)
     walls = tuple(_wall_layout(wall, sim.scene.dim) for wall in sim.scene.walls)
     return Layout(sim.scene.name, sim.scene.dim, sim.settings.fps, tuple(bodies), walls)
+
+
+def _body_layout(body: Body | RigidBody, kind: str, start: int, material: bool) -> BodyLayout:
+    """A body with the look of its mesh file; a colour that the user gives is drawn instead of it."""
+    shape = body.shape
+    texture = getattr(body, "texture", None) or (shape.texture if body.color is None else None)
+    return BodyLayout(
+        body.name,
+        kind,
+        start,
+        len(shape.vertices),
+        shape.faces,
+        shape.uv if kind == "cloth" else None,
+        shape.color if body.color is None else body.color,
+        material,
+        shape.corner_uv,
+        texture,
+    )
 
 
 def frame_of(sim: Simulation) -> Frame:

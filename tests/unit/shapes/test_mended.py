@@ -163,7 +163,7 @@ def test_two_flat_faces_do_not_become_the_same_edge() -> None:
     vertices = np.array([[-1.0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 0, 1], [0, -1, 1], [0, 1, 1]])
     faces = [(a, b, c), (b, a, d), (e, f, d), (f, e, c), (c, b, f), (b, d, f), (a, c, e), (a, e, d)]
     assert len(flat_faces(vertices, np.array(faces))) == 2
-    edges = Edges.of(flip_flat(vertices, np.array(faces)))
+    edges = Edges.of(flip_flat(vertices, np.array(faces))[0])
     assert (edges.count == 2).all()
 
 
