@@ -58,6 +58,19 @@ def run(
     static: Annotated[
         bool, typer.Option("--static", help="Find the state of rest instead of simulating; records that one frame.")
     ] = False,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="every=N", help="Save the state every N frames (every=30s: of wall time), to go on after a kill."
+        ),
+    ] = None,
+    checkpoint_file: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Where to save it. Default: beside the first output, NAME.checkpoint.npz."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the checkpoint; without one, start from the beginning.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing (but errors).")] = False,
 ) -> None:
@@ -96,13 +109,28 @@ def run(
 
     What looks wrong (volume lost, pressures that do not hold, units) is listed under the summary, and in --json.
 
-    Exit codes: 0 fine, 1 the simulation failed, 2 bad input. A failed run leaves no half-written video.
+    A run with --checkpoint that was killed goes on with the same command and --resume: to the same state (state_hash
+    in --json) and the same .vtkhdf file; videos and others are made again from that file, so record one too.
+    The checkpoint is removed when the run is complete.
+
+    Exit codes: 0 fine, 1 the simulation failed, 2 bad input. A failed run leaves no half-written video. Ctrl-C (also
+    SIGTERM, or a terminal that is closed) finishes all files with what was simulated, and reports; code 130 (143, 129).
     """
+    from pathlib import Path
+
     from turgor.cli.job import Job
     from turgor.cli.printing import print_json
+    from turgor.cli.recovery import Recovery, every_of, place_of
+    from turgor.cli.terminal import ended_by
     from turgor.errors import SceneError
 
-    job = Job(load_scene(scene), outputs or [], _pairs("--look", looks, "timestamp=true"), worlds, readings, static)
+    paths = [Path(output) for output in outputs or []]
+    place = Path(checkpoint_file) if checkpoint_file else place_of(scene, paths)
+    recovery = Recovery(place, every_of(checkpoint), resume)
+    if checkpoint_file and checkpoint is None and not resume:
+        raise SceneError("--checkpoint-file has no effect alone: add --checkpoint every=60, or --resume")
+    pictured = _pairs("--look", looks, "timestamp=true")
+    job = Job(load_scene(scene), paths, pictured, worlds, recovery, readings, static)
     for path, value in _pairs("--set", changes, "ball.mass=2").items():
         job.scene.set(path, value)
     settings = {
@@ -120,12 +148,17 @@ def run(
         if setting is not None:
             job.scene.set(f"simulation.{key}", setting)
     job.check()
+    talk = not (quiet or as_json)
+    if resume and talk and not recovery.goes_on:
+        print(f"turgor: there is no checkpoint {place}: starts from the beginning", file=sys.stderr)
     with contextlib.redirect_stdout(sys.stderr):  # whatever a library prints, stdout stays ours
-        job.simulate(device, talk=not (quiet or as_json))
+        job.simulate(device, talk)
     if as_json:
         print_json(job.result())
     elif not quiet:
         job.report()
+    if job.signal:
+        raise typer.Exit(ended_by(job.signal))
 
 
 def load_scene(name: str) -> Scene:
