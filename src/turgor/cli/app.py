@@ -97,6 +97,10 @@ def execute(arguments: list[str]) -> int:
     except BrokenPipeError:  # `turgor scenes | head -1`
         _flush(sys.stdout)
         return BROKEN_PIPE
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # click has its own way with it
+            return BROKEN_PIPE
+        raise
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except Exception as error:

@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from turgor.scene import Scene
+    from turgor.shapes.limits import Limits
 
 __all__ = ["run"]
 
@@ -71,6 +72,13 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the checkpoint; without one, start from the beginning.")
     ] = False,
+    allow_outside: Annotated[
+        bool, typer.Option("--allow-outside", help="Let the scene file name files outside its folder.")
+    ] = False,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option("--limit", metavar="KEY=N", help="Let the scene file ask for more. May be repeated."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing (but errors).")] = False,
 ) -> None:
@@ -107,6 +115,11 @@ def run(
       velocities=true     normals=true     timestamp=true
       color_by=pressure   color_by=speed   color_by=stress   texture=flag.png
 
+    \b
+    --limit KEY=N, where a scene file may ask for more than it should:
+      vertices=2e7 (of all bodies)   mesh_bytes=5e8 (of a mesh file)
+      scene_bytes=6e7 (of the scene file)
+
     What looks wrong (volume lost, pressures that do not hold, units) is listed under the summary, and in --json.
 
     A run with --checkpoint that was killed goes on with the same command and --resume: to the same state (state_hash
@@ -130,7 +143,8 @@ def run(
     if checkpoint_file and checkpoint is None and not resume:
         raise SceneError("--checkpoint-file has no effect alone: add --checkpoint every=60, or --resume")
     pictured = _pairs("--look", looks, "timestamp=true")
-    job = Job(load_scene(scene), paths, pictured, worlds, recovery, readings, static)
+    limits = limits_of(_pairs("--limit", limit, "vertices=5e7"))
+    job = Job(load_scene(scene, allow_outside, limits), paths, pictured, worlds, recovery, readings, static)
     for path, value in _pairs("--set", changes, "ball.mass=2").items():
         job.scene.set(path, value)
     settings = {
@@ -161,7 +175,23 @@ def run(
         raise typer.Exit(ended_by(job.signal))
 
 
-def load_scene(name: str) -> Scene:
+def limits_of(pairs: dict[str, str]) -> Limits:
+    """The limits of --limit KEY=N."""
+    from turgor.errors import SceneError, did_you_mean
+    from turgor.shapes.limits import Limits
+
+    numbers = {}
+    for key, value in pairs.items():
+        if key not in Limits.__dataclass_fields__:
+            raise SceneError(f"--limit {key}: unknown; {did_you_mean(key, Limits.__dataclass_fields__)}")
+        try:
+            numbers[key] = int(float(value))
+        except (ValueError, OverflowError):
+            raise SceneError(f"--limit {key} must be a number such as 5e7, got {value!r}") from None
+    return Limits(**numbers)
+
+
+def load_scene(name: str, allow_outside: bool = False, limits: Limits | None = None) -> Scene:
     """A scene by the name of the gallery, or from a file."""
     from pathlib import Path
 
@@ -173,7 +203,7 @@ def load_scene(name: str) -> Scene:
         return gallery.load(name)
     path = Path(name)
     if path.suffix == ".toml":
-        return Scene.load(path)
+        return Scene.load(path, allow_outside=allow_outside, limits=limits)
     if path.exists() or path.name != name:
         raise SceneError(f"{name}: not a scene file; its name must end in .toml")
     return gallery.load(name)  # raises, with a suggestion

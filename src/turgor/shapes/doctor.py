@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import MeshError
-from turgor.shapes.arguments import MAX_VERTICES
 from turgor.shapes.cleaning import clean
+from turgor.shapes.limits import current
 from turgor.shapes.reading import read
 from turgor.shapes.report import EXAMPLES, Report, many
 from turgor.shapes.shape import FloatArray, Shape
@@ -95,10 +95,8 @@ def _arrays(mesh: Any) -> tuple[str, FloatArray, Integers]:
         raise MeshError(f"{source}: it has no vertices")
     if not len(faces):
         raise MeshError(f"{source}: {len(vertices):,} points but no faces; give triangles that join them")
-    if max(len(vertices), len(faces) // 2) > MAX_VERTICES:
-        raise MeshError(
-            f"{source}: {len(vertices):,} vertices are more than the limit of {MAX_VERTICES:,}; simplify it"
-        )
+    if max(len(vertices), len(faces) // 2) > (most := current().vertices):
+        raise MeshError(f"{source}: {len(vertices):,} vertices are more than the limit of {most:,}; simplify it")
     bad = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
     if len(bad):
         raise MeshError(
