@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from turgor import gallery, materials, shapes
-from turgor.errors import MeshError, SceneError, TurgorError, TurgorWarning, UnstableError
+from turgor.errors import MeshError, RecordError, SceneError, TurgorError, TurgorWarning, UnstableError
 from turgor.output import sinks
 from turgor.scene import (
     Cloth,
@@ -52,6 +52,7 @@ __all__ = [
     "Membrane",
     "MeshError",
     "Plane",
+    "RecordError",
     "RigidBody",
     "RigidView",
     "Scene",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["MeshError", "SceneError", "TurgorError", "TurgorWarning", "UnstableError", "did_you_mean"]
+__all__ = ["MeshError", "RecordError", "SceneError", "TurgorError", "TurgorWarning", "UnstableError", "did_you_mean"]
 
 
 class TurgorError(Exception):
@@ -17,6 +17,10 @@ class TurgorWarning(UserWarning):
 
 class MeshError(TurgorError):
     """A shape cannot be simulated: it is open, self-crossing, degenerate, not finite, ..."""
+
+
+class RecordError(TurgorError):
+    """A recording or a checkpoint cannot be written: the disk is full, the folder is gone, ..."""
 
 
 class SceneError(TurgorError):

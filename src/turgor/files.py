@@ -9,7 +9,9 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["replacing", "scratch", "sweep"]
+from turgor.errors import RecordError
+
+__all__ = ["replacing", "scratch", "sweep", "writing"]
 
 
 def scratch(path: Path) -> Path:
@@ -35,6 +37,16 @@ def sweep(path: Path) -> None:
     """Removes what writers of `path` left behind when they were killed (SIGKILL leaves them no time to do it)."""
     for leftover in path.parent.glob(f".{glob.escape(path.stem)}.{8 * '[0-9a-f]'}.part*"):
         _remove(leftover)
+
+
+@contextlib.contextmanager
+def writing(path: Path, remedy: str = "free some space or choose another folder") -> Iterator[None]:
+    """An error of the operating system while `path` is written becomes one sentence that names the file."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error).splitlines()[0]
+        raise RecordError(f"{path}: cannot be written ({reason}); {remedy}") from error
 
 
 def _remove(path: Path) -> None:

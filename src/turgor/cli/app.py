@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -17,7 +18,7 @@ from turgor.cli.play import play
 from turgor.cli.run import run
 from turgor.cli.scenes import scenes
 from turgor.cli.validate import validate
-from turgor.errors import TurgorError, TurgorWarning, UnstableError
+from turgor.errors import RecordError, TurgorError, TurgorWarning, UnstableError
 
 __all__ = ["main"]
 
@@ -59,7 +60,30 @@ def program(
 
 def main() -> None:
     """Entry point of the `turgor` program."""
-    sys.exit(execute(sys.argv[1:]))
+    _open_standard_streams()
+    code = execute(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        _flush(stream)
+    sys.exit(code)
+
+
+def _open_standard_streams() -> None:
+    """Where a stream was closed (`turgor run drop >&-`) it leads nowhere; else the next file would take its number."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def _flush(stream: TextIO) -> OSError | None:
+    """Writes what is left. Where that cannot be, it is dropped, as the interpreter would try again at its end."""
+    try:
+        stream.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return error
+    return None
 
 
 def execute(arguments: list[str]) -> int:
@@ -68,11 +92,16 @@ def execute(arguments: list[str]) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TurgorWarning)  # commands show the warnings of a simulation themselves
             code = app(arguments, prog_name="turgor", standalone_mode=False)
-        sys.stdout.flush()
+        if error := _flush(sys.stdout):
+            raise error
         return code if isinstance(code, int) else 0
     except BrokenPipeError:  # `turgor scenes | head -1`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more at its end
+        _flush(sys.stdout)
         return BROKEN_PIPE
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # click has its own way with it
+            return BROKEN_PIPE
+        raise
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except Exception as error:
@@ -80,20 +109,21 @@ def execute(arguments: list[str]) -> int:
             raise
         code, message = explain(error)
         if message:
-            print(f"turgor: {message}", file=sys.stderr)
+            with contextlib.suppress(OSError):  # a terminal that is gone
+                print(f"turgor: {message}", file=sys.stderr)
         return code
 
 
 def explain(error: Exception) -> tuple[int, str]:
     """Exit code and message of an error."""
     if isinstance(error, TurgorError):
-        return (FAILED if isinstance(error, UnstableError) else BAD_INPUT), str(error)
+        return (FAILED if isinstance(error, (RecordError, UnstableError)) else BAD_INPUT), str(error)
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # typer's and click's own errors
         return _usage(error)
     if isinstance(error, MemoryError):
         return FAILED, "out of memory; use fewer vertices or worlds, or another device"
     if isinstance(error, OSError):
-        where = f"{error.filename}: " if error.filename else ""
+        where = f"{error.filename}: " if error.filename else "the output cannot be written: "
         return FAILED, f"{where}{error.strerror or error}"
     return FAILED, (
         f"internal error, please report it: {type(error).__name__}: {error} (set {TRACEBACK}=1 to see where)"

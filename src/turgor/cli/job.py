@@ -12,9 +12,10 @@ from typing import Any
 
 from turgor.cli.arguments import check_looks
 from turgor.cli.printing import print_table, wrote
-from turgor.cli.terminal import interruptible, message
+from turgor.cli.recovery import Recovery
+from turgor.cli.terminal import message, signals
 from turgor.errors import SceneError, UnstableError
-from turgor.output.progress import shown
+from turgor.output.progress import Stop, shown
 from turgor.record import FileSink, check_path, open_sink
 from turgor.record.formats import PICTURES, options_of
 from turgor.scene import Scene, SoftBody
@@ -27,17 +28,20 @@ class Job:
     """A scene, where it is recorded, and how that looks; after `simulate`, what came out."""
 
     def __init__(
-        self, scene: Scene, outputs: Sequence[str], looks: dict[str, str], worlds: int, readings: bool = False,
-        static: bool = False,
+        self, scene: Scene, outputs: Sequence[Path], looks: dict[str, str], worlds: int, recovery: Recovery,
+        readings: bool = False, static: bool = False,
     ) -> None:  # fmt: skip
         self.scene = scene
-        self.outputs = [Path(path) for path in outputs]
+        self.outputs = list(outputs)
+        self.recovery = recovery
         self.looks = {key: parse_value(value) for key, value in looks.items()}
         self.worlds, self.readings, self.static = worlds, readings, static
         self.sinks: list[FileSink] = []
         self.start_seconds = 0.0  # s, from the call until the first frame can be computed: build, load, compile
         self.wall_seconds = 0.0  # s, computing all frames
         self.record_seconds = 0.0  # s, drawing and writing them
+        self.start_time = 0.0  # s, simulated, at which this run began: more than 0 where it goes on
+        self.signal = 0  # the signal that ended it before its time
 
     def check(self) -> None:
         """Raises what can be found wrong before anything is computed."""
@@ -45,6 +49,7 @@ class Job:
             raise SceneError(f"--worlds must be at least 1, got {self.worlds}")
         for path in self.outputs:
             check_path(path)
+        self.recovery.check(self.outputs, self.static)
         if len({path.absolute() for path in self.outputs}) < len(self.outputs):
             raise SceneError("-o: the same file is given twice; leave one out")
         if self.looks and not any(options_of(path, self.looks) for path in self.outputs):
@@ -57,7 +62,10 @@ class Job:
         from turgor.simulation.simulation import Simulation  # late: bad input is reported without waiting for Warp
 
         with message("preparing (the first run compiles the kernels, once) ..." if talk else ""):
-            self.simulation = sim = Simulation(self.scene, device, worlds=self.worlds, readings=self.readings)
+            kept = self.recovery.simulation(self.scene, device, self.worlds, self.readings)
+            sim = kept or Simulation(self.scene, device, worlds=self.worlds, readings=self.readings)
+            self.simulation, self.start_time = sim, sim.time
+            left = 0 if self.static else self.recovery.frames_left(sim, self.seconds)
             if not self.static:
                 sim.prepare()  # so that the time measured below is that of the work
         self.start_seconds = time.perf_counter() - begin
@@ -65,11 +73,21 @@ class Job:
         if self.static:
             self._settle()
         bar = shown(talk, "", self.scene.simulation.fps, lambda: self.record_seconds)
-        with bar as report, interruptible(report) as progress:
+        with bar as report, signals() as caught:
+
+            def progress(done: int, total: int) -> None:
+                report(done, total)
+                if caught:
+                    raise Stop
+
             with contextlib.ExitStack() as stack:
-                sinks = [stack.enter_context(self._open(path)) for path in self.outputs]
+                sinks = self.recovery.open_sinks(self.outputs, self._open, stack)
                 stack.pop_all()  # all are open: from here on `run` closes them
-            sim.run(self.seconds, record=[_Timed(sink, self) for sink in sinks], progress=progress)
+            sim.run(
+                left / sim.settings.fps, record=[_Timed(sink, self) for sink in sinks], progress=progress,
+                **self.recovery.options,
+            )  # fmt: skip
+        self.signal = caught[0] if caught else 0
         self.wall_seconds = time.perf_counter() - begin - self.record_seconds
 
     def _settle(self) -> None:
@@ -79,10 +97,15 @@ class Job:
         except UnstableError as error:
             raise SceneError(str(error)) from None
 
-    def _open(self, path: Path) -> Any:
-        sink = open_sink(path, self.simulation.layout, **options_of(path, self.looks))
+    def _open(self, path: Path, **options: Any) -> Any:
+        sink = open_sink(path, self.simulation.layout, **options_of(path, self.looks), **options)
         self.sinks.append(sink)
         return sink
+
+    @property
+    def _go_on(self) -> str:
+        """How to go on after an interruption."""
+        return "; --resume goes on" if self.recovery.every is not None else ""
 
     @property
     def seconds(self) -> float:
@@ -92,7 +115,7 @@ class Job:
     @property
     def realtime_factor(self) -> float:
         """Simulated seconds per second of computing; above 1 is faster than real time."""
-        return self.simulation.time / max(self.wall_seconds, 1e-9)
+        return (self.simulation.time - self.start_time) / max(self.wall_seconds, 1e-9)
 
     def result(self) -> dict[str, Any]:
         """What --json prints. Volumes in m³ (2D: m²), pressures in Pa (absolute), energies in J, times in s."""
@@ -106,6 +129,8 @@ class Job:
             "precision": sim.precision,
             "worlds": self.worlds,
             "frames": sim.frame_index,
+            "resumed_from": self.recovery.resumed_from,
+            "interrupted": bool(self.signal),
             "seconds": sim.time,
             "wall_seconds": self.wall_seconds,
             "record_seconds": self.record_seconds,
@@ -117,6 +142,7 @@ class Job:
             "energy_error": sim.energy_error,
             "vertices": sim.vertices,
             "finite": sim.finite,
+            "state_hash": sim.state_hash(),
             "energy": sim.energy().as_dict(),
             "bodies": {
                 body.name: {
@@ -175,6 +201,12 @@ class Job:
             print(
                 f"{self.scene.name}: {sim.frame_index} frames, {sim.time:.3g} s simulated in {self.wall_seconds:.3g} s "
                 f"({self.realtime_factor:.3g} × real time){recorded}"
+            )
+        if self.recovery.resumed_from is not None:
+            print(f"went on from frame {self.recovery.resumed_from}, {self.start_time:.3g} s")
+        if self.signal:
+            print(
+                f"interrupted: {sim.time:.3g} s of {self.seconds:.3g} s; all files hold what was simulated{self._go_on}"
             )
         copies = f" × {self.worlds} worlds" if self.worlds > 1 else ""
         why = f" (auto: {sim.choice.reason})" if sim.choice.reason else ""

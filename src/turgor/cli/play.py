@@ -39,6 +39,9 @@ def play(
         str | None, typer.Option(help="Open a guided experiment: boyle, bounce, gas-laws or balloon.")
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+    allow_outside: Annotated[
+        bool, typer.Option("--allow-outside", help="Let the scene file name files outside its folder.")
+    ] = False,
 ) -> None:
     """Play with a scene in the browser.
 
@@ -65,7 +68,7 @@ def play(
     from turgor import gallery
     from turgor.cli.run import load_scene
 
-    chosen: Scene = load_scene(scene)
+    chosen: Scene = load_scene(scene, allow_outside)
     path = None if scene in gallery.names() or lesson is not None else Path(scene)
     from turgor.viewer import lessons
 
@@ -82,7 +85,14 @@ def play(
 
     def build() -> Playground:
         return Playground(
-            chosen, host=host, port=port, device=device, path=path, lesson=chosen_lesson, on_address=announce
+            chosen,
+            host=host,
+            port=port,
+            device=device,
+            path=path,
+            lesson=chosen_lesson,
+            on_address=announce,
+            allow_outside=allow_outside,
         )
 
     try:

@@ -63,4 +63,6 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: int
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = 200  # a pipe or a file has no width; rich would take 80 and wrap
-    console.print(table)
+    with console.capture() as text:
+        console.print(table)
+    print(text.get(), end="")  # not by rich, which ends the program where a pipe is closed

@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from turgor.scene import Scene
+    from turgor.shapes.limits import Limits
 
 __all__ = ["run"]
 
@@ -58,6 +59,26 @@ def run(
     static: Annotated[
         bool, typer.Option("--static", help="Find the state of rest instead of simulating; records that one frame.")
     ] = False,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="every=N", help="Save the state every N frames (every=30s: of wall time), to go on after a kill."
+        ),
+    ] = None,
+    checkpoint_file: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Where to save it. Default: beside the first output, NAME.checkpoint.npz."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the checkpoint; without one, start from the beginning.")
+    ] = False,
+    allow_outside: Annotated[
+        bool, typer.Option("--allow-outside", help="Let the scene file name files outside its folder.")
+    ] = False,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option("--limit", metavar="KEY=N", help="Let the scene file ask for more. May be repeated."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing (but errors).")] = False,
 ) -> None:
@@ -99,16 +120,37 @@ def run(
       velocities=true     normals=true     timestamp=true
       color_by=pressure   color_by=speed   color_by=stress   texture=flag.png
 
+    \b
+    --limit KEY=N, where a scene file may ask for more than it should:
+      vertices=2e7 (of all bodies)   mesh_bytes=5e8 (of a mesh file)
+      scene_bytes=6e7 (of the scene file)
+
     What looks wrong (volume lost, pressures that do not hold, units) is listed under the summary, and in --json.
 
-    Exit codes: 0 fine, 1 the simulation failed, 2 bad input. A failed run leaves no half-written video.
+    A run with --checkpoint that was killed goes on with the same command and --resume: to the same state (state_hash
+    in --json) and the same .vtkhdf file; videos and others are made again from that file, so record one too.
+    The checkpoint is removed when the run is complete.
+
+    Exit codes: 0 fine, 1 the simulation failed, 2 bad input. A failed run leaves no half-written video. Ctrl-C (also
+    SIGTERM, or a terminal that is closed) finishes all files with what was simulated, and reports; code 130 (143, 129).
     """
+    from pathlib import Path
+
     from turgor.cli.arguments import pairs_of
     from turgor.cli.job import Job
     from turgor.cli.printing import print_json
+    from turgor.cli.recovery import Recovery, every_of, place_of
+    from turgor.cli.terminal import ended_by
     from turgor.errors import SceneError
 
-    job = Job(load_scene(scene), outputs or [], pairs_of("--look", looks, "timestamp=true"), worlds, readings, static)
+    paths = [Path(output) for output in outputs or []]
+    place = Path(checkpoint_file) if checkpoint_file else place_of(scene, paths)
+    recovery = Recovery(place, every_of(checkpoint), resume)
+    if checkpoint_file and checkpoint is None and not resume:
+        raise SceneError("--checkpoint-file has no effect alone: add --checkpoint every=60, or --resume")
+    pictured = pairs_of("--look", looks, "timestamp=true")
+    limits = limits_of(pairs_of("--limit", limit, "vertices=5e7"))
+    job = Job(load_scene(scene, allow_outside, limits), paths, pictured, worlds, recovery, readings, static)
     for path, value in pairs_of("--set", changes, "ball.mass=2").items():
         job.scene.set(path, value)
     settings = {
@@ -126,15 +168,36 @@ def run(
         if setting is not None:
             job.scene.set(f"simulation.{key}", setting)
     job.check()
+    talk = not (quiet or as_json)
+    if resume and talk and not recovery.goes_on:
+        print(f"turgor: there is no checkpoint {place}: starts from the beginning", file=sys.stderr)
     with contextlib.redirect_stdout(sys.stderr):  # whatever a library prints, stdout stays ours
-        job.simulate(device, talk=not (quiet or as_json))
+        job.simulate(device, talk)
     if as_json:
         print_json(job.result())
     elif not quiet:
         job.report()
+    if job.signal:
+        raise typer.Exit(ended_by(job.signal))
 
 
-def load_scene(name: str) -> Scene:
+def limits_of(pairs: dict[str, str]) -> Limits:
+    """The limits of --limit KEY=N."""
+    from turgor.errors import SceneError, did_you_mean
+    from turgor.shapes.limits import Limits
+
+    numbers = {}
+    for key, value in pairs.items():
+        if key not in Limits.__dataclass_fields__:
+            raise SceneError(f"--limit {key}: unknown; {did_you_mean(key, Limits.__dataclass_fields__)}")
+        try:
+            numbers[key] = int(float(value))
+        except (ValueError, OverflowError):
+            raise SceneError(f"--limit {key} must be a number such as 5e7, got {value!r}") from None
+    return Limits(**numbers)
+
+
+def load_scene(name: str, allow_outside: bool = False, limits: Limits | None = None) -> Scene:
     """A scene by the name of the gallery, or from a file."""
     from pathlib import Path
 
@@ -146,7 +209,7 @@ def load_scene(name: str) -> Scene:
         return gallery.load(name)
     path = Path(name)
     if path.suffix == ".toml":
-        return Scene.load(path)
+        return Scene.load(path, allow_outside=allow_outside, limits=limits)
     if path.exists() or path.name != name:
         raise SceneError(f"{name}: not a scene file; its name must end in .toml")
     return gallery.load(name)  # raises, with a suggestion

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-from turgor.output.progress import Progress
+from turgor.output.progress import Progress, steady
 
-__all__ = ["interruptible", "message", "part_by_part"]
+__all__ = ["ended_by", "interruptible", "message", "part_by_part", "signals"]
 
-TERMINATED = 143  # what a shell reports for a program that SIGTERM ended
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # what asks a program to end; the last when its terminal is closed
 
 
 @contextlib.contextmanager
@@ -24,15 +24,21 @@ def message(text: str) -> Iterator[None]:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(text, spinner="dots"):
+    with Console(file=steady(sys.stderr)).status(text, spinner="dots"):
         yield
 
 
-@contextlib.contextmanager
-def interruptible(report: Progress) -> Iterator[Progress]:
-    """Lets Ctrl-C and SIGTERM end the run between two frames, where no file is being written; a second one at once.
+def ended_by(number: int) -> int:
+    """The exit code that a shell reports for a program that this signal ended."""
+    return 128 + number
 
-    An exception that a signal handler raises inside a callback of a library can be lost.
+
+@contextlib.contextmanager
+def signals() -> Iterator[list[int]]:
+    """A list that gets the signal which asks the program to end (Ctrl-C, SIGTERM, a closed terminal).
+
+    Who works looks at it between two frames, where no file is being written: an exception that a signal handler raises
+    inside a callback of a library can be lost. A second signal ends at once. What is ignored stays so (`nohup`).
     """
     caught: list[int] = []
 
@@ -41,17 +47,26 @@ def interruptible(report: Progress) -> Iterator[Progress]:
             raise KeyboardInterrupt
         caught.append(number)
 
-    def look(done: int, total: int) -> None:
-        report(done, total)
-        if caught:
-            raise KeyboardInterrupt if caught[0] == signal.SIGINT else SystemExit(TERMINATED)
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    before = {number: signal.signal(number, note) for number in numbers if signal.getsignal(number) != signal.SIG_IGN}
     try:
-        yield look
+        yield caught
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def interruptible(report: Progress) -> Iterator[Progress]:
+    """Lets Ctrl-C and SIGTERM end the work between two of its parts; a second one at once."""
+    with signals() as caught:
+
+        def look(done: int, total: int) -> None:
+            report(done, total)
+            if caught:
+                raise KeyboardInterrupt if caught[0] == signal.SIGINT else SystemExit(ended_by(caught[0]))
+
+        yield look
 
 
 @contextlib.contextmanager

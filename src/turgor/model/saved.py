@@ -40,8 +40,10 @@ def restore(owner: Saved, arrays: Mapping[str, npt.NDArray[Any]], prefix: str = 
     """Put back what `saved` gave."""
     for name, now in saved(owner).items():
         before, value = arrays[prefix + name], attrgetter(name)(owner)
-        if before.shape != now.shape:
-            raise ValueError(f"{prefix}{name} has the shape {before.shape}, not {now.shape}")
+        if before.shape != now.shape or before.dtype != now.dtype:
+            raise ValueError(
+                f"{prefix}{name} is {before.dtype} of shape {before.shape}, not {now.dtype} of shape {now.shape}"
+            )
         if isinstance(value, np.ndarray):
             value[...] = before
         else:

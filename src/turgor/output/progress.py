@@ -6,13 +6,42 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import IO, Any, cast
 
-__all__ = ["Progress", "shown", "waiting"]
+__all__ = ["Progress", "Stop", "shown", "steady", "waiting"]
 
 log = logging.getLogger("turgor")
 
 Progress = Callable[[int, int], None]  # (frames done, frames in all)
+
+
+class Stop(Exception):  # noqa: N818 (it is no error)
+    """What a progress function raises to end a run after the frame just done, with all files finished."""
+
+
+def steady(terminal: IO[str]) -> IO[str]:
+    """A terminal that may vanish: a run goes on when the window is closed that shows its progress."""
+    return cast(IO[str], _Steady(terminal))
+
+
+class _Steady:
+    """A stream whose errors count for nothing."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 @contextmanager
@@ -40,7 +69,7 @@ def shown(
         rich.TextColumn("{task.fields[factor]:.2f} × real time"),
         rich.TimeRemainingColumn(),
     )
-    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with rich.Progress(*columns, console=Console(file=steady(sys.stderr)), transient=True) as bar:
         task = bar.add_task(title, total=None, frames="0", seconds=0.0, factor=0.0)
         begin = time.perf_counter()
 
@@ -60,5 +89,5 @@ def waiting(title: str) -> Iterator[Callable[[str], None]]:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(title) as status:
+    with Console(file=steady(sys.stderr)).status(title) as status:
         yield lambda text: status.update(f"{title}: {text}")

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from turgor.errors import SceneError
-from turgor.files import sweep
+from turgor.files import sweep, writing
 from turgor.output.frame import Frame, Layout
 
 __all__ = ["FileSink"]
@@ -38,7 +38,8 @@ class FileSink:
                 f"{self.path}: frame {frame.index} has not the stress of {self.layout.faces} faces that the layout "
                 "says; every frame must come from the simulation the file was opened for."
             )
-        self._add(frame)
+        with writing(self.path):
+            self._add(frame)
         self.frames += 1
 
     def _add(self, frame: Frame) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from turgor.files import replacing
+from turgor.files import replacing, writing
 from turgor.output.frame import SKIN_FIELDS, Frame, Layout
 from turgor.record.file_sink import FileSink
 
@@ -47,7 +47,7 @@ class NpzSink(FileSink):
             name: np.stack([getattr(frame, name) for frame in taken]) for name in self._skin_fields
         }
         poses = [pose for frame in taken for pose in frame.walls]
-        with replacing(self.path) as temporary:
+        with writing(self.path), replacing(self.path) as temporary:
             np.savez(
                 temporary,
                 scene=layout.scene,

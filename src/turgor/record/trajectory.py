@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +20,11 @@ __all__ = ["Trajectory", "read"]
 
 FloatArray = npt.NDArray[np.float64]
 
+COLUMNS = {  # of the arrays of a frame
+    "Points": (3,), "PointData/velocity": (3,), "FieldData/volume": (), "FieldData/pressure": (),
+    "FieldData/wall_position": (3,), "FieldData/wall_rotation": (9,),
+}  # fmt: skip
+
 
 class Trajectory:
     """A recorded run. `len()`, index and iterate it for frames; frames are read when asked for.
@@ -29,17 +37,64 @@ class Trajectory:
 
         self.path = Path(path)
         try:
+            self._size = self.path.stat().st_size  # bytes
             self._file = h5py.File(self.path, "r", locking=False)
-        except OSError as error:
-            what = "does not exist" if not self.path.exists() else f"is not an HDF5 file ({error})"
+        except (OSError, ValueError) as error:
+            what = "does not exist" if not os.path.exists(self.path) else f"is not an HDF5 file ({error})"
             raise SceneError(f"{self.path}: {what}; give a .vtkhdf file that turgor recorded.") from None
-        if "turgor" not in self._file or self._file["turgor"].attrs["format"] != FORMAT:
+        try:
+            with self._damaged():
+                if "turgor" not in self._file or self._file["turgor"].attrs["format"] != FORMAT:
+                    raise SceneError(f"{self.path}: was not recorded by this version of turgor; record the run again.")
+                self.layout: Layout = _read_layout(self._file["turgor"], self._table)
+                count = int(self._file["VTKHDF/Steps"].attrs["NSteps"])
+                self.times: FloatArray = self._table(self._file["VTKHDF/Steps/Values"])[:count]  # (frames,) seconds
+                if len(self.times) != count or not count > 0:
+                    raise ValueError(f"it announces {count} frames")
+        except SceneError:
             self._file.close()
-            raise SceneError(f"{self.path}: was not recorded by this version of turgor; record the run again.")
-        root = self._file["VTKHDF"]
-        count = int(root["Steps"].attrs["NSteps"])
-        self.layout: Layout = _read_layout(self._file["turgor"])
-        self.times: FloatArray = root["Steps/Values"][:count]  # (frames,) seconds
+            raise
+
+    @contextmanager
+    def _damaged(self) -> Iterator[None]:
+        """Whatever HDF5 makes of a damaged file is told in one sentence."""
+        try:
+            yield
+        except (
+            OSError,
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            ArithmeticError,
+            RuntimeError,
+            MemoryError,
+        ) as e:
+            raise SceneError(
+                f"{self.path}: damaged, or not recorded by turgor ({_first_line(e)}); record the run again."
+            ) from None
+
+    def _table(self, data: Any) -> Any:
+        """A dataset, if the file can hold what it announces: memory is taken for no more than that.
+
+        Ours are never packed, and never in another file, which HDF5 would open for a stranger.
+        """
+        plain = data.file.filename == self._file.filename and data.external is None and not data.is_virtual
+        if not plain or data.id.get_create_plist().get_nfilters():
+            raise ValueError(f"{data.name} is packed, or lies in another file")
+        for shape in (data.shape, data.chunks or ()):
+            if math.prod(shape) * int(data.dtype.itemsize) > self._size:
+                raise ValueError(f"{data.name} announces more than the file holds")
+        if data.dtype.kind == "O" and data.size and self._text_bytes(data) > self._size:
+            raise ValueError(f"{data.name} announces longer words than the file holds")
+        return data
+
+    def _text_bytes(self, data: Any) -> int:
+        """Of all words of a dataset: HDF5 keeps the length of each, with its place, and takes memory for it unseen."""
+        with self.path.open("rb") as file:
+            file.seek(data.id.get_offset())
+            words = np.frombuffer(file.read(16 * data.size), [("length", "<u4"), ("place", "<u8"), ("index", "<u4")])
+        return int(words["length"].sum(dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.times)
@@ -47,7 +102,10 @@ class Trajectory:
     def __getitem__(self, index: int) -> Frame:
         if not -len(self) <= index < len(self):
             raise IndexError(f"frame {index} of {len(self)}")
-        index %= len(self)
+        with self._damaged():
+            return self._frame(index % len(self))
+
+    def _frame(self, index: int) -> Frame:
         layout = self.layout
         walls = len(layout.walls)
         centers = self._rows("FieldData/wall_position", index, walls)
@@ -71,8 +129,9 @@ class Trajectory:
     def positions(self) -> FloatArray:
         """(frames, vertices, dim) metres; the whole run at once."""
         count, vertices = len(self), self.layout.vertices
-        rows = np.asarray(self._file["VTKHDF/Points"][: count * vertices], np.float64)
-        return rows.reshape(count, vertices, 3)[..., : self.layout.dim]
+        with self._damaged():
+            rows = np.asarray(self._table(self._file["VTKHDF/Points"])[: count * vertices], np.float64)
+            return rows.reshape(count, vertices, 3)[..., : self.layout.dim]
 
     def _skin_fields(self, index: int) -> dict[str, FloatArray]:
         """The fields of the faces; in 2D the polygons that fill the outlines come after them, without."""
@@ -84,7 +143,10 @@ class Trajectory:
     def _rows(self, name: str, index: int, rows: int) -> FloatArray:
         if rows == 0:
             return np.zeros((0, 3 if name != "FieldData/wall_rotation" else 9))
-        return np.asarray(self._file[f"VTKHDF/{name}"][index * rows : (index + 1) * rows], np.float64)
+        table = self._table(self._file[f"VTKHDF/{name}"])
+        if len(table) < (index + 1) * rows or table.shape[1:] != COLUMNS.get(name, table.shape[1:]):
+            raise ValueError(f"{name} has the shape {table.shape}")
+        return np.asarray(table[index * rows : (index + 1) * rows], np.float64)
 
     def close(self) -> None:
         self._file.close()
@@ -101,8 +163,16 @@ def read(path: str | Path) -> Trajectory:
     return Trajectory(path)
 
 
-def _read_layout(group: Any) -> Layout:
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
+def _read_layout(group: Any, table: Callable[[Any], Any]) -> Layout:
+    """The layout; `table` checks a dataset before it is read."""
     bodies, walls, dim = group["bodies"], group["walls"], int(group.attrs["dim"])
+    for part in (*bodies.values(), *walls.values(), *(bodies["uv"].values() if "uv" in bodies else ())):
+        if hasattr(part, "dtype"):
+            table(part)
     stops = np.cumsum(bodies["face_counts"][:])
     faces = np.split(bodies["faces"][:], stops[:-1]) if len(stops) else []
     parts = []
@@ -127,4 +197,20 @@ def _read_layout(group: Any) -> Layout:
     for number, name in enumerate(walls["names"].asstr()[:]):
         normal, size = (tuple(float(v) for v in walls[key][number] if not np.isnan(v)) for key in ("normals", "sizes"))
         sides.append(WallLayout(str(name), str(walls["kinds"].asstr()[number]), normal, size))
-    return Layout(str(group.attrs["scene"]), dim, float(group.attrs["fps"]), tuple(parts), tuple(sides))
+    layout = Layout(str(group.attrs["scene"]), dim, float(group.attrs["fps"]), tuple(parts), tuple(sides))
+    _check(layout)
+    return layout
+
+
+def _check(layout: Layout) -> None:
+    """ValueError if parts of a layout contradict each other."""
+    if layout.dim not in (2, 3) or not 0.0 < layout.fps < np.inf:
+        raise ValueError(f"dim = {layout.dim}, fps = {layout.fps}")
+    start = 0
+    for body in layout.bodies:
+        inside = body.faces.ndim == 2 and body.faces.shape[1] == layout.dim
+        if inside and len(body.faces):
+            inside = body.faces.min() >= 0 and body.faces.max() < body.count
+        if not inside or body.start != start or body.count < 0:
+            raise ValueError(f"the body {body.name!r} has other vertices than its faces")
+        start += body.count

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from turgor.errors import SceneError, TurgorError
-from turgor.files import replacing, scratch
+from turgor.files import replacing, scratch, writing
 from turgor.output.frame import Frame, Layout
 from turgor.record.file_sink import FileSink
 from turgor.record.render import Painter
@@ -45,27 +45,26 @@ class Mp4Sink(FileSink):
         self._painter = Painter(layout, size=even, **options)
         self._size = even
         self._temporary = scratch(path)
-        self._encoder: Any = None
+        self._encoder: _Encoder | None = None
 
     def _add(self, frame: Frame) -> None:
         if self._aim is not None:
             self._painter.aim(self._aim)
         picture = self._painter.draw(frame)
         if self._encoder is None:
-            self._encoder = _encoder(self._temporary, self._size, self._fps, self._codec, self._encoding)
-        try:
-            self._encoder.send(picture)
-        except OSError as error:
-            raise SceneError(f"{self.path}: the video cannot be written ({error}); is the disk full?") from error
+            self._encoder = _Encoder(self._temporary, self._size, self._fps, self._codec, self._encoding)
+        self._encoder.send(picture)
 
     def close(self, success: bool = True) -> None:
         """Renames the video to its name, or removes it."""
         self._painter.close()
         try:
-            if self._encoder is not None:
-                self._encoder.close()
-                if success:
+            if self._encoder is not None and success:
+                with writing(self.path):
+                    self._encoder.close()
                     self._finish()
+            elif self._encoder is not None:
+                self._encoder.stop()
         finally:
             self._encoder = None
             self._temporary.unlink(missing_ok=True)
@@ -108,25 +107,52 @@ class GifSink(Mp4Sink):
                 [*command, "-vf", filters, "-loop", "0", str(temporary.absolute())], capture_output=True, text=True
             )
             if done.returncode:
-                raise TurgorError(f"{self.path}: ffmpeg could not write the GIF: {done.stderr.strip()[-300:]}")
+                raise OSError(_complaint(done.stderr.encode(), done.returncode))
 
 
-def _encoder(path: Path, size: tuple[int, int], fps: float, codec: str, options: Sequence[str]) -> Any:
-    """A started generator that takes pictures; `close()` finishes the file."""
-    import imageio_ffmpeg
+class _Encoder:
+    """ffmpeg, which takes pictures and makes a video of them; an OSError says why it could not.
 
-    encoder = imageio_ffmpeg.write_frames(
-        str(path.absolute()),  # absolute: ffmpeg takes 'a:b' for a protocol
-        size,
-        fps=fps,
-        codec=codec,
-        pix_fmt_out="yuv420p",
-        macro_block_size=2,
-        quality=None,
-        output_params=list(options),
-    )
-    encoder.send(None)
-    return encoder
+    It does not hear Ctrl-C: the run finishes the file.
+    """
+
+    def __init__(self, path: Path, size: tuple[int, int], fps: float, codec: str, options: Sequence[str]) -> None:
+        import imageio_ffmpeg
+
+        raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}"]
+        rate = ["-r", str(Fraction(fps).limit_denominator())]
+        coded = ["-c:v", codec, "-pix_fmt", "yuv420p", *options]
+        place = str(path.absolute())  # absolute: ffmpeg takes 'a:b' for a protocol
+        self._process = subprocess.Popen(
+            [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-v", "error", *raw, *rate, "-i", "-", "-an", *coded, place],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+
+    def send(self, picture: np.ndarray[Any, Any]) -> None:
+        """One picture, (height, width, 3) bytes."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(np.ascontiguousarray(picture).data)
+        except BrokenPipeError:
+            self.close()  # says what ffmpeg said
+            raise
+
+    def close(self) -> None:
+        """Finishes the video."""
+        _, said = self._process.communicate()
+        if self._process.returncode:
+            raise OSError(_complaint(said, self._process.returncode))
+
+    def stop(self) -> None:
+        """Ends ffmpeg, whatever it has made."""
+        self._process.kill()
+        self._process.communicate()
+
+
+def _complaint(said: bytes, status: int) -> str:
+    """What ffmpeg says in its last line."""
+    lines = said.decode("utf-8", "replace").strip().splitlines()
+    return f"ffmpeg: {lines[-1].strip()[-300:]}" if lines else f"ffmpeg ended with status {status}"
 
 
 class PngSink(FileSink):
@@ -145,7 +171,8 @@ class PngSink(FileSink):
     def close(self, success: bool = True) -> None:
         if success and self._first and self._last:
             self._painter.aim(self._first)  # as in a video of the run
-            _save(self._painter.draw(self._last), self.path)
+            with writing(self.path):
+                _save(self._painter.draw(self._last), self.path)
         self._first = self._last = None
         self._painter.close()
 

@@ -11,12 +11,14 @@ HDF5 datasets does not give that: their index and sizes are spread over the file
    headers ("earliest") carry no checksum, so the two numbers can be changed where they are.
 4. A full file is copied to one with twice the room beside it, which then takes its name (rename is atomic).
 
-Unwritten room is a hole in a sparse file. `close` writes the exact size. This guards against the death of the process,
-not of the machine (no fsync).
+Unwritten room is a hole in a sparse file. `close` writes the exact size. A run that goes on after a kill keeps the
+first frames of the file that is there (`keep`); they are copied as in 4, so that a kill meanwhile does no harm. This
+guards against the death of the process, not of the machine (no fsync).
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 from pathlib import Path
@@ -26,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
-from turgor.files import replacing
+from turgor.files import replacing, writing
 from turgor.output.frame import SKIN_FIELDS, Frame, Layout
 from turgor.record.file_sink import FileSink
 from turgor.record.geometry import loops, to_3d
@@ -44,16 +46,27 @@ class VtkHdfSink(FileSink):
     """Streams frames to a VTKHDF file that is complete after each `add`.
 
     frames: the expected number, to make the file the right size at once. precision: "float64" (exact) or "float32".
+    keep: go on with the file that is there, of a run of the same simulation, after its first `keep` frames.
     While it records, the file is locked as HDF5 does it; `turgor.record.read` may follow it nevertheless.
     """
 
-    def __init__(self, path: Path, layout: Layout, *, frames: int | None = None, precision: str = "float64") -> None:
+    def __init__(
+        self, path: Path, layout: Layout, *, frames: int | None = None, precision: str = "float64", keep: int = 0
+    ) -> None:
         super().__init__(path, layout)
         if precision not in ("float32", "float64"):
             raise SceneError(f"{path}: precision = {precision!r}; use 'float64' or 'float32'.")
         self._plan = _Plan(layout, np.dtype(precision))
         self._room = int(frames) if frames else max(16, FIRST_ROOM // max(self._plan.frame_bytes, 1))
-        self._file: _File | None = None
+        self._file: _File | _Recorded | None = None
+        if keep:
+            self._file, self.frames = _Recorded(path, self._plan, keep), keep
+            with writing(path):
+                try:
+                    self._move(max(self._room, 2 * keep))
+                except BaseException:
+                    self._file.close()
+                    raise
 
     def _add(self, frame: Frame) -> None:
         data = self._plan.arrays(frame)
@@ -62,6 +75,7 @@ class VtkHdfSink(FileSink):
             return
         if self.frames == self._file.capacity:
             self._move(2 * self._file.capacity)
+        assert isinstance(self._file, _File)
         self._file.write(self.frames, data)
         self._file.count(self.frames + 1)
 
@@ -87,10 +101,13 @@ class VtkHdfSink(FileSink):
         """Cuts the file to size. A failed run keeps its frames too: they show what went wrong."""
         if self._file is None:
             return
-        if self._file.capacity != self.frames:
-            self._move(self.frames)
-        self._file.close()
-        self._file = None
+        try:
+            if self._file.capacity != self.frames:
+                with contextlib.suppress(OSError):  # where the disk is full it stays as it is: whole, with spare room
+                    self._move(self.frames)
+        finally:
+            self._file.close()
+            self._file = None
 
 
 class _Plan:
@@ -176,7 +193,7 @@ class _File:
         start, stop = min(self._length, self._steps), max(self._length, self._steps) + 8
         os.pwrite(self.fd, self._page[start:stop], start)
 
-    def copy_from(self, other: _File, frames: int) -> None:
+    def copy_from(self, other: _File | _Recorded, frames: int) -> None:
         for name, (rows, columns) in self._plan.shapes.items():
             source, target = other.places[name], self.places[name]
             size = frames * rows * columns * self._plan.dtype(name).itemsize
@@ -186,6 +203,60 @@ class _File:
 
     def close(self) -> None:
         os.close(self.fd)
+
+
+class _Recorded:
+    """The file of an earlier run, to copy its first `keep` frames from; SceneError where it does not have them."""
+
+    def __init__(self, path: Path, plan: _Plan, keep: int) -> None:
+        import h5py
+
+        again = "run it from the beginning"
+        if not path.is_file():
+            raise SceneError(f"{path}: the recording that this run would go on with is not there; {again}")
+        try:
+            with h5py.File(path, "r", locking=False) as file, _in_memory() as expected:
+                _write_layout(expected.create_group("turgor"), plan.layout)
+                same = _same(file["turgor"], expected["turgor"])
+                self.capacity = int(file["VTKHDF/Steps"].attrs["NSteps"])
+                self.places = {name: _place(file[f"VTKHDF/{name}"], plan.dtype(name)) for name in plan.shapes}
+        except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise SceneError(f"{path}: not a recording of this version of turgor ({error}); {again}") from None
+        if not same:
+            raise SceneError(f"{path}: it is the recording of another scene; {again}")
+        if self.capacity < keep:
+            raise SceneError(f"{path}: it has {self.capacity} frames, and the run would go on after {keep}; {again}")
+        self.fd = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        if not _lock(self.fd):
+            os.close(self.fd)
+            raise SceneError(f"{path}: another run is writing it; wait for its end, or end it")
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+
+def _in_memory() -> Any:
+    """An HDF5 file that is never written."""
+    import h5py
+
+    return h5py.File("expected", "w", driver="core", backing_store=False)
+
+
+def _place(data: Any, dtype: np.dtype[Any]) -> int:
+    """Where in the file the rows of a dataset start, in bytes."""
+    place = data.id.get_offset() if data.chunks is None else data.id.get_chunk_info(0).byte_offset
+    if place is None or data.dtype != dtype:
+        raise ValueError(f"{data.name} is {data.dtype}, written by another program or with another precision")
+    return int(place)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two groups, or two datasets, of HDF5 files hold the same."""
+    if {**one.attrs} != {**other.attrs}:
+        return False
+    if hasattr(one, "shape"):
+        return np.array_equal(one[()], other[()], equal_nan=one.dtype.kind == "f")
+    return set(one) == set(other) and all(_same(one[key], other[key]) for key in one)
 
 
 def _find(page: bytearray, start: int, pattern: bytes, what: str) -> int:
@@ -202,14 +273,20 @@ def _write_all(fd: int, data: memoryview, place: int) -> None:
         data, place = data[written:], place + written
 
 
-def _lock(fd: int) -> None:
-    """The lock that HDF5 readers respect: vtkHDFReader must not open the file in the moment when it is counted."""
+def _lock(fd: int) -> bool:
+    """The lock that HDF5 readers respect: vtkHDFReader must not open the file in the moment when it is counted.
+
+    False: someone else has it.
+    """
     try:
         import fcntl
 
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
     except (ImportError, OSError):
         pass  # Windows, or a file system without locks
+    return True
 
 
 def _lay_out(path: Path, plan: _Plan, capacity: int, count: int) -> tuple[dict[str, int], int]:

@@ -22,6 +22,7 @@ from turgor.scene.options import (
     RigidBodyOptions,
     SoftBodyOptions,
 )
+from turgor.scene.references import References
 from turgor.scene.rigid import RigidBody
 from turgor.scene.settings import Settings
 from turgor.scene.validate import (
@@ -37,6 +38,7 @@ from turgor.scene.validate import (
 )
 from turgor.scene.walls import Container, Ground, Plane, Wall
 from turgor.shapes.files import ShapeLike
+from turgor.shapes.limits import Limits, current, limited, with_vertices_left
 
 __all__ = ["Scene"]
 
@@ -355,25 +357,43 @@ class Scene:
             raise SceneError(f"{target}: cannot be written: {error.strerror or error}") from error
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Scene:
-        """Reads a scene file; paths in it are relative to its folder."""
+    def load(cls, path: str | os.PathLike[str], *, allow_outside: bool = False, limits: Limits | None = None) -> Scene:
+        """Reads a scene file; paths in it are relative to its folder.
+
+        allow_outside: whether it may name files outside its folder. limits: `turgor.shapes.Limits` on what it asks for.
+        """
         source = Path(path)
+        most = (limits or current()).scene_bytes
         try:
-            content = source.read_bytes().decode("utf-8")
+            with source.open("rb") as file:
+                data = file.read(most + 1)
+            if len(data) > most:
+                raise SceneError(
+                    f"{source}: more than the limit of {most / 1e6:,.1f} MB; put its meshes into files, or raise the "
+                    "limit with --limit scene_bytes=N"
+                )
+            content = data.decode("utf-8")
         except FileNotFoundError:
             raise SceneError(f"{source}: no such file") from None
         except OSError as error:
             raise SceneError(f"{source}: cannot be read: {error.strerror or error}") from error
         except UnicodeDecodeError as error:
             raise SceneError(f"{source}: not a text file in UTF-8 (byte {error.start})") from None
-        return cls.from_toml(content, source.parent, str(source))
+        return cls.from_toml(content, source.parent, str(source), allow_outside=allow_outside, limits=limits)
 
     @classmethod
-    def from_toml(cls, content: str, folder: str | os.PathLike[str] | None = None, source: str = "<text>") -> Scene:
-        """The scene of a TOML text; `source` names it in errors, paths are relative to `folder`."""
-        with context(source):
+    def from_toml(
+        cls, content: str, folder: str | os.PathLike[str] | None = None, source: str = "<text>", *,
+        allow_outside: bool = True, limits: Limits | None = None,
+    ) -> Scene:  # fmt: skip
+        """The scene of a TOML text; `source` names it in errors, paths are relative to `folder`.
+
+        allow_outside: whether it may name files outside that folder; for a text from elsewhere say False.
+        limits: `turgor.shapes.Limits` on what it asks for.
+        """
+        with context(source), limited(limits):
             document = toml.parse(text("scene", content))
-            base = None if folder is None else Path(folder)
+            files = References(None if folder is None else Path(folder), allow_outside)
             for key in document:
                 if key not in (known := (*RESERVED, *KINDS, ATTACH)):
                     raise SceneError(f"unknown key {key!r}; {did_you_mean(key, known)}")
@@ -385,10 +405,10 @@ class Scene:
                 check_keys(Settings, settings)
             scene.simulation = Settings(**settings)
             for kind in (*KINDS, ATTACH):
-                scene._read(kind, document.get(kind, []), base)
+                scene._read(kind, document.get(kind, []), files)
             return scene
 
-    def _read(self, kind: str, tables: Any, folder: Path | None) -> None:
+    def _read(self, kind: str, tables: Any, files: References) -> None:
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
             raise SceneError(f"{kind} must be a list of tables: write [[{kind}]] above each")
         for number, table in enumerate(tables, 1):
@@ -400,5 +420,7 @@ class Scene:
                 if kind == ATTACH:
                     self._attach(table)
                     continue
-                for one in toml.one_each(table, folder):
-                    self._make(kind, toml.decode(KINDS[kind][1], one, folder))
+                with with_vertices_left(sum(len(body.shape.vertices) for body in (*self.bodies, *self.rigid_bodies))):
+                    made = [toml.decode(KINDS[kind][1], one, files) for one in toml.one_each(table, files)]
+                for options in made:
+                    self._make(kind, options)

@@ -20,6 +20,7 @@ from turgor.scene.data import Body
 from turgor.scene.from_material import FromMaterial
 from turgor.scene.material import Membrane
 from turgor.scene.plain import map_paths, plain
+from turgor.scene.references import References
 from turgor.scene.validate import ZERO, check_keys, context
 from turgor.shapes.recipes import from_recipe, parts_of_recipe
 from turgor.shapes.shape import Shape
@@ -30,6 +31,7 @@ __all__ = ["changed", "decode", "encode", "make", "one_each", "parse", "parse_va
 ALWAYS = frozenset({"name", "shape", "at", "mass", "springs", "stiffness", "damping", "young", "thickness"})
 OF_SPRINGS = frozenset({"mass", "springs"})  # those of them that a body with a material has no need of
 NOTHING = "none"  # stands for None, which TOML does not have
+ANYWHERE = References()  # what the user's own code names
 ZEROS = (ZERO, 0.0, (0.0, 0.0), (0.0, 0.0, 0.0))
 
 
@@ -37,7 +39,7 @@ def parse(text: str) -> dict[str, Any]:
     """TOML text to tables, with the parser's line and column in the message of an error."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise SceneError(f"not valid TOML: {error}") from None
     except RecursionError:
         raise SceneError("not valid TOML: nested too deeply") from None
@@ -47,7 +49,7 @@ def parse_value(text: str) -> Any:
     """A value in TOML syntax (`3`, `[0, 0, 1]`, `{ gauge = 200 }`); anything else is a plain string."""
     try:
         document = tomllib.loads(f"value = {text}")
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return text
     return document["value"] if len(document) == 1 else text
 
@@ -72,13 +74,13 @@ def make(cls: type[Any], values: Mapping[str, Any]) -> Any:
     return cls(**values)
 
 
-def decode(cls: type[Any], table: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
-    """The arguments of `cls` from a TOML table; paths in it are relative to `folder`."""
+def decode(cls: type[Any], table: Mapping[str, Any], files: References = ANYWHERE) -> dict[str, Any]:
+    """The arguments of `cls` from a TOML table, which may name `files`."""
     check_keys(cls, table)
     hints = get_type_hints(cls)
     clearable = {entry.name for entry in fields(cls) if _can_be_cleared(entry, hints[entry.name])}
     return {
-        key: None if value == NOTHING and key in clearable else _decode_value(key, hints[key], value, folder)
+        key: None if value == NOTHING and key in clearable else _decode_value(key, hints[key], value, files)
         for key, value in table.items()
     }
 
@@ -88,10 +90,13 @@ def _can_be_cleared(entry: Field[Any], hint: Any) -> bool:
     return types.NoneType in _parts(hint) and entry.default is not None
 
 
-def _decode_value(key: str, hint: Any, value: Any, folder: Path | None) -> Any:
+def _decode_value(key: str, hint: Any, value: Any, files: References) -> Any:
     kind = _table_type(hint)
     if kind is None:
-        return _joined(value, folder) if key == "texture" and isinstance(value, str) and value else value
+        if key == "texture" and isinstance(value, str) and value:
+            with context(key):
+                return files.joined(value)
+        return value
     if isinstance(value, kind) or (str in _parts(hint) and not isinstance(value, Mapping)):
         return value  # such as the name of a material, which the body checks
     if not isinstance(value, Mapping):
@@ -99,16 +104,16 @@ def _decode_value(key: str, hint: Any, value: Any, folder: Path | None) -> Any:
         raise SceneError(f"{key} must be a table such as {example}, got {value!r}")
     if kind is Shape:
         with context(key):
-            return from_recipe(map_paths(value, lambda path: _joined(path, folder)), None)
+            return from_recipe(map_paths(value, files.joined), None)
     with context(key):
         check_keys(kind, value)
-    return make(kind, decode(kind, value, folder))
+    return make(kind, decode(kind, value, files))
 
 
-def one_each(table: Mapping[str, Any], folder: Path | None) -> list[Mapping[str, Any]]:
+def one_each(table: Mapping[str, Any], files: References) -> list[Mapping[str, Any]]:
     """The table of a body; of one whose shape is all parts of a file a table for each, named name-1, name-2, ..."""
     with context("shape"):
-        parts = parts_of_recipe(map_paths(table.get("shape"), lambda path: _joined(path, folder)))
+        parts = parts_of_recipe(map_paths(table.get("shape"), files.joined))
     if parts is None:
         return [table]
     name = table.get("name")
@@ -117,10 +122,6 @@ def one_each(table: Mapping[str, Any], folder: Path | None) -> list[Mapping[str,
         {**table, "shape": part} | ({"name": f"{name}-{number}"} if named else {})
         for number, part in enumerate(parts, 1)
     ]
-
-
-def _joined(path: str, folder: Path | None) -> str:
-    return path if folder is None else os.path.normpath(os.path.join(folder, path))
 
 
 def changed(thing: Any, keys: Sequence[str], value: Any, where: str = "") -> Any:
@@ -138,15 +139,15 @@ def changed(thing: Any, keys: Sequence[str], value: Any, where: str = "") -> Any
     kind = _table_type(hint)
     if not rest:
         nothing = isinstance(value, str) and value == NOTHING and types.NoneType in _parts(hint)
-        return _replaced(thing, key, None if nothing else _decode_value(key, hint, value, None))
+        return _replaced(thing, key, None if nothing else _decode_value(key, hint, value, ANYWHERE))
     if kind is None:
         raise SceneError(f"{key} has no parts: set {key} itself, as a whole")
     if isinstance(thing, Body) and key == "material":
         current = thing.membrane  # of a preset its numbers
     if kind is Shape:
-        new = _decode_value(key, hint, _with_entry(plain(current.recipe), rest, value), None)
+        new = _decode_value(key, hint, _with_entry(plain(current.recipe), rest, value), ANYWHERE)
     elif current is None and len(rest) == 1:
-        new = _decode_value(key, hint, {rest[0]: value}, None)
+        new = _decode_value(key, hint, {rest[0]: value}, ANYWHERE)
     elif current is None:
         raise SceneError(f"{key} is not set: set {key} as a whole, as a table")
     else:

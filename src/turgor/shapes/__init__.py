@@ -7,6 +7,7 @@ from turgor.shapes.animals import cat, hand
 from turgor.shapes.doctor import check, repair
 from turgor.shapes.files import as_shape, load, mesh
 from turgor.shapes.letters import letter, text
+from turgor.shapes.limits import Limits
 from turgor.shapes.outlines import circle, outline, polygon, star
 from turgor.shapes.recipes import MAKERS, from_recipe
 from turgor.shapes.report import Finding, Report
@@ -18,6 +19,7 @@ from turgor.shapes.writing import write
 __all__ = [
     "MAKERS",
     "Finding",
+    "Limits",
     "Report",
     "Shape",
     "as_shape",

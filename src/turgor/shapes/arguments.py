@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from turgor.errors import MeshError
+from turgor.shapes.limits import Limits, current
 
 __all__ = ["MAX_VERTICES", "length", "lengths", "limit", "whole"]
 
-# Vertex indices are int32 on the device and one body should leave room for others: 20 million vertices are already
-# about 1 GB of state, twenty times the largest mesh of the papers' scaling figures (a million).
-MAX_VERTICES = 20_000_000
+MAX_VERTICES = Limits().vertices  # without a limit of one's own
 
 
 def length(shape: str, name: str, value: Any, zero: bool = False) -> float:
@@ -51,6 +50,9 @@ def whole(shape: str, name: str, value: Any, least: int, most: int | None = None
 
 
 def limit(shape: str, vertices: int) -> None:
-    """Refuse a shape of more than MAX_VERTICES vertices before memory is taken for it."""
-    if vertices > MAX_VERTICES:
-        raise MeshError(f"{shape}: {vertices:,} vertices are more than the limit of {MAX_VERTICES:,}; ask for fewer")
+    """Refuse a shape of more vertices than the limit (of what is left of it) before memory is taken for it."""
+    if vertices > (most := current().vertices):
+        raise MeshError(
+            f"{shape}: {vertices:,} vertices are more than the limit of {most:,}; ask for fewer, or raise the limit of "
+            "a scene with --limit vertices=N"
+        )

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import MeshError
-from turgor.shapes.arguments import MAX_VERTICES
 from turgor.shapes.cleaning import clean
 from turgor.shapes.given import GivenMesh
+from turgor.shapes.limits import current
 from turgor.shapes.mesh_objects import MeshObject, is_mesh_object, mesh_of
 from turgor.shapes.paint import Paint, look_recipe
 from turgor.shapes.reading import read_mesh
@@ -114,10 +114,8 @@ def _arrays(mesh: Any) -> tuple[str, GivenMesh]:
         raise MeshError(f"{source}: it has no vertices")
     if not len(faces):
         raise MeshError(f"{source}: {len(vertices):,} points but no faces; give triangles that join them")
-    if max(len(vertices), len(faces) // 2) > MAX_VERTICES:
-        raise MeshError(
-            f"{source}: {len(vertices):,} vertices are more than the limit of {MAX_VERTICES:,}; simplify it"
-        )
+    if max(len(vertices), len(faces) // 2) > (most := current().vertices):
+        raise MeshError(f"{source}: {len(vertices):,} vertices are more than the limit of {most:,}; simplify it")
     bad = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
     if len(bad):
         raise MeshError(

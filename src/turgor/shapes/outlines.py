@@ -35,6 +35,7 @@ def polygon(sides: int = 6, radius: float = 0.5, points: int | None = None) -> S
     corners alone).
     """
     sides = whole("polygon", "sides", sides, 3)
+    limit("polygon", sides)
     radius = length("polygon", "radius", radius)
     recipe: dict[str, Any] = {"sides": sides, "radius": radius}
     corners = _ring(sides, radius, 0.5 * math.pi)
@@ -47,6 +48,7 @@ def star(tips: int = 5, outer: float = 0.5, inner: float = 0.25, points: int | N
     `points`, a multiple of 2·tips, is the total number of vertices (default: tips and notches alone).
     """
     tips = whole("star", "tips", tips, 2)
+    limit("star", 2 * tips)
     outer = length("star", "outer", outer)
     inner = length("star", "inner", inner)
     recipe: dict[str, Any] = {"tips": tips, "outer": outer, "inner": inner}

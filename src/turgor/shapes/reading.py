@@ -16,19 +16,17 @@ from turgor.errors import MeshError
 from turgor.shapes.arguments import MAX_VERTICES
 from turgor.shapes.file_materials import Materials, glb_materials, obj_materials, ply_materials
 from turgor.shapes.given import GivenMesh
+from turgor.shapes.limits import current
 from turgor.shapes.paint import Material, joined
 from turgor.shapes.ply import has_strips, read_strips
 from turgor.shapes.shape import FloatArray
 from turgor.shapes.topology import Integers
 from turgor.shapes.usd import USD, read_usd
 
-__all__ = ["FORMATS", "MAX_BYTES", "READABLE", "read", "read_mesh"]
+__all__ = ["FORMATS", "READABLE", "read", "read_mesh"]
 
 FORMATS = ("glb", "obj", "off", "ply", "stl")  # that are also written
 READABLE = (*FORMATS, *USD)
-# A text mesh takes about ten times its size in memory while it is read: 512 MB is what a laptop can still hold, and
-# more than a mesh of ten million faces needs in a binary format.
-MAX_BYTES = 512 * 1024**2
 
 
 def read(path: str | os.PathLike[str]) -> tuple[FloatArray, Integers]:
@@ -52,6 +50,8 @@ def _read(path: Path, formats: tuple[str, ...], arrays: Callable[[bytes, str], G
     _compare_with_header(path, form, data)
     try:
         mesh = arrays(data, form)
+        if mesh.vertices.shape[1:] != (3,) or mesh.faces.shape[1:] != (3,):
+            raise MeshError("damaged, its vertices have not three coordinates each; export it again")
     except MeshError as error:
         raise MeshError(f"{path}: {error}") from None
     except IndexError:
@@ -79,9 +79,10 @@ def _bytes(path: Path, form: str, formats: tuple[str, ...]) -> bytes:
         size = path.stat().st_size
         if size == 0:
             raise MeshError(f"{path}: the file is empty; export the mesh again")
-        if size > MAX_BYTES:
+        if size > (most := current().mesh_bytes):
             raise MeshError(
-                f"{path}: {size / 1e6:,.0f} MB is more than the limit of {MAX_BYTES / 1e6:,.0f} MB; simplify it"
+                f"{path}: {size / 1e6:,.1f} MB is more than the limit of {most / 1e6:,.1f} MB; simplify it, or raise "
+                "the limit with --limit mesh_bytes=N"
             )
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte

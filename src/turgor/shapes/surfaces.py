@@ -25,6 +25,7 @@ def icosphere(radius: float = 0.5, subdivisions: int = 2) -> Shape:
     """
     radius = length("icosphere", "radius", radius)
     subdivisions = whole("icosphere", "subdivisions", subdivisions, 0, 9)
+    limit("icosphere", 10 * 4**subdivisions + 2)
     vertices, faces = _icosahedron()
     for _ in range(subdivisions):
         vertices, faces = _split_in_four(vertices, faces)

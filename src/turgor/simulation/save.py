@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import zipfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +20,17 @@ from turgor.files import replacing
 from turgor.model.saved import Saved, restore, saved
 from turgor.scene.data import AIR, Placed
 from turgor.scene.scene import Scene
+from turgor.scene.validate import choice, text
 from turgor.shapes.paint import look_recipe
 from turgor.simulation.choice import Choice, take
 from turgor.simulation.failure import ensure_fine
+from turgor.simulation.settings import RunSettings
+from turgor.solvers.schemes import SCHEMES
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
 
-__all__ = ["digest", "load", "owners", "save"]
+__all__ = ["Described", "described", "digest", "inlined", "load", "owners", "save"]
 
 T = TypeVar("T", bound=Placed)
 
@@ -84,6 +89,19 @@ def _inline(body: T) -> T:
     return replace(body, shape=replace(body.shape, recipe=recipe))
 
 
+def inlined(old: Scene) -> Scene:
+    """The scene with all meshes written out, as it is saved."""
+    scene = Scene(dim=old.dim, gravity=old.gravity, wind=old.wind, name=old.name, description=old.description,
+                  simulation=old.simulation, air_density=old.air_density)  # fmt: skip
+    for thing in (*old.bodies, *old.rigid_bodies):
+        scene.add(_inline(thing))
+    for wall in old.walls:
+        scene.add(wall)
+    for entry in old.attachments:
+        scene.attach(entry.body, entry.vertices, entry.rigid)
+    return scene
+
+
 def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
     """Write atomically: a temporary file in the same folder, then a rename."""
     target = Path(path)
@@ -91,20 +109,10 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
         raise SceneError(f"{target}: is a folder; give the name of a file in it, such as state.npz")
     if not target.parent.is_dir():
         raise SceneError(f"{target}: the folder {str(target.parent)!r} does not exist; create it first")
-    scene = Scene(dim=sim.scene.dim, gravity=sim.scene.gravity, wind=sim.scene.wind, name=sim.scene.name,
-                  description=sim.scene.description, simulation=sim.scene.simulation,
-                  air_density=sim.scene.air_density)  # fmt: skip
-    for body in sim.scene.bodies:
-        scene.add(_inline(body))
-    for rigid in sim.scene.rigid_bodies:
-        scene.add(_inline(rigid))
-    for wall in sim.scene.walls:
-        scene.add(wall)
-    for entry in sim.scene.attachments:
-        scene.attach(entry.body, entry.vertices, entry.rigid)
     header = {
         "version": VERSION,
-        "scene": scene.to_toml(),
+        "scene": inlined(sim.scene).to_toml(),
+        "device": sim.device,
         "choice": list(sim.choice),
         "settings": {key: value for key, value in sim.settings.arguments().items() if key != "device"},
     }
@@ -114,29 +122,72 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
         np.savez(file, header=json.dumps(header), **arrays)
 
 
+class Described(NamedTuple):
+    """What a saved simulation says of itself, beside its arrays."""
+
+    scene: str  # TOML, without references to mesh files
+    device: str  # where it ran
+    choice: Choice
+    settings: dict[str, Any]  # arguments of `turgor.Simulation`
+
+
+def described(path: str | os.PathLike[str]) -> Described:
+    """The description in a saved file; SceneError if it is none."""
+    header = _read(path, ["header"])["header"]
+    try:
+        table = json.loads(str(header))
+        version = table["version"] if isinstance(table, dict) else None
+        if version != VERSION:
+            raise SceneError(
+                f"{path}: saved in format {version!r}, by another version of turgor; this one reads format {VERSION}; "
+                "run its scene again and save that"
+            )
+        scene, device, settings = table["scene"], table.get("device", "cpu"), dict(table["settings"])
+        solver, reason = map(str, table["choice"])
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise SceneError(f"{path}: not a saved simulation ({error}); write one with sim.save(path)") from None
+    if unknown := set(settings) - set(RunSettings.__dataclass_fields__) | {"device", "seconds"} & set(settings):
+        raise SceneError(f"{path}: the saved settings have an unknown entry {min(unknown)!r}; save it again")
+    choice("solver", solver, list(SCHEMES))
+    return Described(text("scene", scene), text("device", device), Choice(solver, reason), settings)
+
+
+def _read(path: str | os.PathLike[str], names: Sequence[str] | None = None) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a saved file (those of `names`). Memory is taken only for what the file really holds."""
+    try:
+        room = os.stat(path).st_size
+        with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                with archive.open(info) as member:
+                    if info.compress_type != zipfile.ZIP_STORED or _bytes_of(member) > room:
+                        raise ValueError(f"{info.filename} announces more than the file holds")
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in (file.files if names is None else names)}
+    except (OSError, EOFError, LookupError, ValueError, RuntimeError, MemoryError, zipfile.BadZipFile) as error:
+        raise SceneError(f"{path}: not a saved simulation ({error}); write one with sim.save(path)") from None
+
+
+def _bytes_of(member: IO[bytes]) -> int:
+    """Size of the array that a member of the archive announces."""
+    version = np.lib.format.read_magic(member)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(member)
+    return math.prod(shape) * int(dtype.itemsize)
+
+
 def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Simulation:
     """Build the simulation again from its scene, then put every array back."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            header: dict[str, Any] = json.loads(str(file["header"]))
-            arrays = {name: file[name] for name in file.files if name != "header"}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise SceneError(f"{path}: not a saved simulation ({error}); write one with sim.save(path)") from None
-    if (version := header.get("version")) != VERSION:
-        raise SceneError(
-            f"{path}: saved in format {version!r}, by another version of turgor; this one reads format {VERSION}; "
-            "run its scene again and save that"
-        )
-    scene = Scene.from_toml(header["scene"], source=str(path))
+    header, arrays = described(path), _read(path)
+    scene = Scene.from_toml(header.scene, source=str(path))
     for body in [body for body in scene.bodies if getattr(body, "settled", False)]:
         scene.set(f"{body.name}.settled", False)  # it has settled already
-    sim = cls(scene, device, **header["settings"])
+    sim = cls(scene, device, **header.settings)
     try:
-        take(sim, Choice(*header["choice"]))
+        take(sim, header.choice)
         _restore(sim, arrays)
     except KeyError as missing:
         raise SceneError(f"{path}: the saved simulation is not complete, it has no {missing}; save it again") from None
-    except (ValueError, RuntimeError) as error:
+    except (ValueError, TypeError, IndexError, OverflowError, RuntimeError) as error:
         raise SceneError(f"{path}: the saved arrays do not fit their scene ({error}); save it again") from None
-    sim.scene = Scene.from_toml(header["scene"], source=str(path))
+    sim.scene = Scene.from_toml(header.scene, source=str(path))
     return sim

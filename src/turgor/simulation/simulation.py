@@ -23,11 +23,12 @@ from turgor.model.model import Model
 from turgor.model.state import State
 from turgor.output import sinks
 from turgor.output.frame import Frame, Layout
-from turgor.output.progress import Progress, shown
+from turgor.output.progress import Progress, Stop, shown
 from turgor.output.sinks import Record, as_list, opened
 from turgor.scene.scene import Scene
 from turgor.scene.settings import Contact, Precision, Settings, Solver
 from turgor.simulation import save, snapshot, statics
+from turgor.simulation.checkpoint import EVERY, Checkpoint, Every
 from turgor.simulation.choice import AUTO, Choice, choose, made, reconsider
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import ensure_fine
@@ -162,18 +163,24 @@ class Simulation:
         *,
         record: Record | Sequence[Record] | None = None,
         progress: bool | Progress = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: Every = EVERY,
     ) -> None:
         """Advance by `seconds` (the scene's own duration if left out), frame by frame.
 
         record: files (format by ending) or sinks, which get the present state and then every frame of the first world.
         progress: True for a bar on stderr, or a function of (frames done, frames in all).
+        checkpoint: a file (.npz) to which the state is saved every so many frames, or (every="30s") so many seconds of
+        wall time; it is removed at the end. After a kill go on with `Simulation.load(checkpoint)`, and with
+        `record.open_sink("a.vtkhdf", sim.layout, keep=sim.frame_index)` for a recording.
         """
         duration = self.settings.seconds if seconds is None else seconds
         if isinstance(duration, bool) or not isinstance(duration, (int, float)) or not 0.0 <= duration < math.inf:
             raise SceneError(f"seconds must be finite and >= 0, got {seconds!r}")
         frames = round(duration * self.settings.fps)
+        keeper = None if checkpoint is None else Checkpoint(checkpoint, every)
         outputs: list[sinks.Sink] = []
-        finished = False
+        finished = stopped = False
 
         def close(output: sinks.Sink) -> None:
             output.close(finished)
@@ -185,15 +192,24 @@ class Simulation:
             report = closing.enter_context(shown(progress, self.scene.name, self.settings.fps))
             for output in outputs:
                 output.add(self.frame())
-            for done in range(1, frames + 1):
-                self.step()
-                if outputs:
-                    frame = self.frame()
-                    for output in outputs:
-                        output.add(frame)
-                report(done, frames)
+            try:
+                for done in range(1, frames + 1):
+                    self.step()
+                    if outputs:
+                        frame = self.frame()
+                        for output in outputs:
+                            output.add(frame)
+                    if keeper and done < frames:
+                        keeper.look(self)
+                    report(done, frames)
+            except Stop:
+                stopped = True
+                if keeper:
+                    keeper.save(self)
             ensure_fine(self)
             finished = True
+        if keeper and not stopped:
+            keeper.remove()
         if frames:
             tell(self)
 

@@ -14,7 +14,7 @@ from support.ugly_meshes import ARRAYS, FILES, TETRA_F, TETRA_V, joined, klein, 
 from turgor import shapes
 from turgor.errors import MeshError
 from turgor.shapes import Shape
-from turgor.shapes.reading import MAX_BYTES
+from turgor.shapes.limits import Limits
 from turgor.shapes.topology import components, weld
 
 pytestmark = pytest.mark.req("X5")
@@ -44,7 +44,7 @@ def test_missing_folder_and_oversized_files(tmp_path: Path) -> None:
     with pytest.raises(MeshError, match=r"cannot be read|no such file"):
         shapes.load("a\0.obj")
     with (tmp_path / "big.stl").open("wb") as file:
-        file.truncate(MAX_BYTES + 1)  # sparse: takes no room
+        file.truncate(Limits().mesh_bytes + 1)  # sparse: takes no room
     with pytest.raises(MeshError, match="more than the limit"):
         shapes.load(tmp_path / "big.stl")
 

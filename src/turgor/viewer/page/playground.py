@@ -62,6 +62,7 @@ class Playground:
         port: int = 8080,
         device: str = "cpu",
         path: Path | None = None,
+        allow_outside: bool = False,
         playing: bool = True,
         lesson: Lesson | None = None,
         on_address: Callable[[str], object] = lambda url: None,
@@ -117,7 +118,7 @@ class Playground:
             self.do(cast(LearnTab, self.tabs[0]).begin, lesson.name, own.scene if own else scene)
         self.every(0.25, self._look_out)
         if path is not None:
-            self._watch(path)
+            self._watch(path, allow_outside)
         self._thread = threading.Thread(target=self._run, name="turgor world", daemon=True)
         self._thread.start()
 
@@ -321,12 +322,12 @@ class Playground:
         if client is not None:
             client.add_notification("Upload refused", sentence, color="red", auto_close_seconds=12.0)
 
-    def _watch(self, path: Path) -> None:
+    def _watch(self, path: Path, allow_outside: bool) -> None:
         """Open the scene's file again whenever it changes; while it has an error, the old scene goes on."""
 
         def reload() -> None:
             try:
-                scene = Scene.load(path)
+                scene = Scene.load(path, allow_outside=allow_outside)
                 watch.also(files_of(scene))
                 self.open(scene)
             except TurgorError as error:

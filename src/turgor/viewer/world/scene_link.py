@@ -16,12 +16,14 @@ from typing import Any
 from turgor.errors import SceneError
 from turgor.scene.plain import map_paths
 from turgor.scene.scene import Scene
+from turgor.shapes.limits import Limits
 
 __all__ = ["MARK", "link_of", "scene_of_link", "scene_of_text", "unpacked"]
 
 MARK = "#scene="
 MAX_PACKED = 24 * 1024  # bytes: the link has a third more letters, which browsers and most chats still carry
 MAX_TEXT = 1024**2  # bytes of the scene file
+MAX_VERTICES = 200_000  # of all its bodies: what the playground takes
 DAMAGED = "the link is damaged or cut short; copy all of it"
 
 
@@ -74,10 +76,10 @@ def scene_of_text(content: bytes, source: str) -> Scene:
         raise SceneError(f"{source}: not a text file in UTF-8") from None
     try:
         document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         document = {}  # the scene says what is wrong, and where
     _no_files(document, source)
-    return Scene.from_toml(text, source=source)
+    return Scene.from_toml(text, source=source, allow_outside=False, limits=Limits(vertices=MAX_VERTICES))
 
 
 def _no_files(document: Mapping[str, Any], source: str) -> None:
