@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -58,6 +59,8 @@ def program(
 
 def main() -> None:
     """Entry point of the `turgor` program."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # on Windows a file or a pipe has a code page, which may lack ² and ×
+        sys.stdout.reconfigure(errors="replace")
     sys.exit(execute(sys.argv[1:]))
 
 

@@ -12,7 +12,7 @@ HDF5 datasets does not give that: their index and sizes are spread over the file
 4. A full file is copied to one with twice the room beside it, which then takes its name (rename is atomic).
 
 Unwritten room is a hole in a sparse file. `close` writes the exact size. This guards against the death of the process,
-not of the machine (no fsync).
+not of the machine (no fsync). Where the system has no `pwrite`, `open_file.py` does without.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from turgor.files import replacing
 from turgor.output.frame import SKIN_FIELDS, Frame, Layout
 from turgor.record.file_sink import FileSink
 from turgor.record.geometry import loops, to_3d
+from turgor.record.open_file import RENAMES_OPEN_FILES, lock, open_for_update, read_at, write_at
 
 __all__ = ["FORMAT", "VtkHdfSink"]
 
@@ -79,9 +80,18 @@ class VtkHdfSink(FileSink):
             except BaseException:
                 new.close()
                 raise
+            if not RENAMES_OPEN_FILES:
+                new.close()
+                self._release()
+        self._release()
+        if not RENAMES_OPEN_FILES:
+            new.open(self.path)
+        self._file = new
+
+    def _release(self) -> None:
         if self._file is not None:
             self._file.close()
-        self._file = new
+        self._file = None
 
     def close(self, success: bool = True) -> None:
         """Cuts the file to size. A failed run keeps its frames too: they show what went wrong."""
@@ -89,8 +99,7 @@ class VtkHdfSink(FileSink):
             return
         if self._file.capacity != self.frames:
             self._move(self.frames)
-        self._file.close()
-        self._file = None
+        self._release()
 
 
 class _Plan:
@@ -159,30 +168,33 @@ class _File:
         self.capacity = capacity
         self._plan = plan
         self.places, header = _lay_out(path, plan, capacity, count)
-        self.fd = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-        _lock(self.fd)
-        self._page = bytearray(os.pread(self.fd, PAGE, 0))
+        self.open(path)
+        self._page = bytearray(read_at(self.fd, PAGE, 0))
         self._length = _find(self._page, header, struct.pack("<QQ", count, capacity), "the length of Steps/Values")
         self._steps = _find(self._page, 0, struct.pack("<Q", _MARK), "Steps/NSteps")
 
+    def open(self, path: Path) -> None:
+        self.fd = open_for_update(path)
+        lock(self.fd)
+
     def write(self, index: int, data: dict[str, npt.NDArray[Any]]) -> None:
         for name, array in data.items():
-            _write_all(self.fd, array.data.cast("B"), self.places[name] + index * array.nbytes)
+            write_at(self.fd, array.data.cast("B"), self.places[name] + index * array.nbytes)
 
     def count(self, frames: int) -> None:
         """Makes the first `frames` frames visible: one write inside one page."""
         for place in (self._length, self._steps):
             struct.pack_into("<Q", self._page, place, frames)
         start, stop = min(self._length, self._steps), max(self._length, self._steps) + 8
-        os.pwrite(self.fd, self._page[start:stop], start)
+        write_at(self.fd, self._page[start:stop], start)
 
     def copy_from(self, other: _File, frames: int) -> None:
         for name, (rows, columns) in self._plan.shapes.items():
             source, target = other.places[name], self.places[name]
             size = frames * rows * columns * self._plan.dtype(name).itemsize
             for done in range(0, size, COPY_BLOCK):
-                block = os.pread(other.fd, min(COPY_BLOCK, size - done), source + done)
-                _write_all(self.fd, memoryview(block), target + done)
+                block = read_at(other.fd, min(COPY_BLOCK, size - done), source + done)
+                write_at(self.fd, block, target + done)
 
     def close(self) -> None:
         os.close(self.fd)
@@ -194,22 +206,6 @@ def _find(page: bytearray, start: int, pattern: bytes, what: str) -> int:
     if place < 0:
         raise RuntimeError(f"this version of HDF5 puts {what} elsewhere; please report it (h5py.version.info)")
     return place
-
-
-def _write_all(fd: int, data: memoryview, place: int) -> None:
-    while data:
-        written = os.pwrite(fd, data, place)
-        data, place = data[written:], place + written
-
-
-def _lock(fd: int) -> None:
-    """The lock that HDF5 readers respect: vtkHDFReader must not open the file in the moment when it is counted."""
-    try:
-        import fcntl
-
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):
-        pass  # Windows, or a file system without locks
 
 
 def _lay_out(path: Path, plan: _Plan, capacity: int, count: int) -> tuple[dict[str, int], int]:
