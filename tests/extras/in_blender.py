@@ -1,7 +1,7 @@
 """Runs inside Blender's Python: `python in_blender.py EXTENSION RECORDING OUT FRAME...`; see test_blender.py.
 
-Registers the extension, imports the recording through its operator, and keeps what Blender evaluates at the frames; then
-exports a mesh with a modifier, an open one and a rigid one as a scene.
+Registers the extension, imports the recording through its operator, and keeps what Blender evaluates at the frames;
+then exports a mesh with a modifier, an open one and a rigid one as a scene.
 """
 
 import importlib.util
@@ -15,7 +15,10 @@ import numpy as np
 
 def extension(folder):
     """The extension as a package, as Blender loads it."""
-    spec = importlib.util.spec_from_file_location("turgor_blender", folder / "__init__.py", submodule_search_locations=[str(folder)])  # fmt: skip
+    places = [str(folder)]
+    spec = importlib.util.spec_from_file_location(
+        "turgor_blender", folder / "__init__.py", submodule_search_locations=places
+    )
     module = importlib.util.module_from_spec(spec)
     sys.modules["turgor_blender"] = module
     spec.loader.exec_module(module)

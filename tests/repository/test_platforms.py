@@ -1,8 +1,8 @@
 """The package keeps to what Linux, macOS and Windows have, but for guarded places, which are all listed here.
 
-CI runs on Linux. So the source is read for what other systems lack, and a process that lacks it as Windows does runs the
-program for real: no fcntl, no pread and pwrite, no fork, files that cannot be renamed while they are open, and a code
-page instead of UTF-8.
+CI runs on Linux. So the source is read for what other systems lack, and a process that lacks it as Windows does runs
+the program for real: no fcntl, no pread and pwrite, no fork, files that cannot be renamed while they are open, and a
+code page instead of UTF-8.
 """
 
 from __future__ import annotations
@@ -20,21 +20,27 @@ from support.scene_files import TINY
 from turgor import record
 
 SOURCE = Path(__file__).parents[2] / "src" / "turgor"
-MODULES = frozenset("fcntl grp posix pty pwd resource syslog termios tty".split())
-NAMES = frozenset(
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+MODULES = words("fcntl grp posix pty pwd resource syslog termios tty")
+NAMES = words(
     """chown chroot confstr copy_file_range ctermid eventfd fchdir fchmod fchown fdatasync fork forkpty fstatvfs getegid
     geteuid getgid getgroups getloadavg getpgid getpgrp getpriority getresuid getsid getuid getxattr initgroups killpg
     lchown lockf login_tty major makedev memfd_create minor mkfifo mknod nice openpty pathconf pidfd_open posix_fadvise
     posix_fallocate posix_spawn posix_spawnp pread preadv pwrite pwritev register_at_fork sched_getaffinity
     sched_setaffinity sched_yield sendfile set_blocking setegid seteuid setgid setgroups setpgid setpriority setregid
-    setresuid setsid setuid setxattr splice statvfs sync sysconf tcgetpgrp tcsetpgrp uname unshare wait wait3 wait4 waitid
-    O_ASYNC O_CLOEXEC O_DIRECT O_DIRECTORY O_DSYNC O_NDELAY O_NOATIME O_NOCTTY O_NOFOLLOW O_NONBLOCK O_PATH O_SYNC
-    O_TMPFILE""".split()
+    setresuid setsid setuid setxattr splice statvfs sync sysconf tcgetpgrp tcsetpgrp uname unshare wait wait3 wait4
+    waitid O_ASYNC O_CLOEXEC O_DIRECT O_DIRECTORY O_DSYNC O_NDELAY O_NOATIME O_NOCTTY O_NOFOLLOW O_NONBLOCK O_PATH
+    O_SYNC O_TMPFILE"""
 )
-SIGNALS = frozenset(
+SIGNALS = words(
     """SIGALRM SIGBUS SIGCHLD SIGCONT SIGHUP SIGKILL SIGPIPE SIGPROF SIGQUIT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGUSR1
     SIGUSR2 SIGWINCH alarm pause pthread_kill pthread_sigmask set_wakeup_fd setitimer siginterrupt sigpending sigwait
-    sigtimedwait""".split()
+    sigtimedwait"""
 )
 FOLDERS = ("/bin/", "/dev/", "/etc/", "/proc/", "/sys/", "/tmp", "/usr/", "/var/")
 #: (file, what it uses that some system lacks) -> the words in that file that guard it
@@ -116,8 +122,8 @@ def test_such_uses_are_found(code: str, what: str) -> None:
     assert what in [found for _, found in uses(ast.parse(code))]
 
 
-#: Makes this process one that lacks what Windows lacks, and then runs `turgor`. What the packages that turgor needs do on
-#: Linux is theirs: they are imported before.
+#: Makes this process one that lacks what Windows lacks, and then runs `turgor`. What the packages that turgor needs do
+#: on Linux is theirs: they are imported before.
 AS_ON_WINDOWS = f"""
 import asyncio, os, signal, subprocess, sys, tempfile
 import fast_simplification, h5py, manifold3d, numpy, rich.console, rich.progress, rich.table, shapely, trimesh, typer

@@ -30,7 +30,6 @@ app = typer.Typer(
     name="turgor",
     help="Pressure soft bodies: closed membranes of masses and springs filled with gas, in 2D and 3D.",
     epilog="Exit codes: 0 fine, 1 the simulation failed, 2 bad input. `turgor COMMAND --help` shows the options.",
-    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -28,7 +28,7 @@ def read_at(fd: int, size: int, place: int) -> bytes:
     return os.read(fd, size)
 
 
-def write_at(fd: int, data: bytes | memoryview, place: int) -> None:
+def write_at(fd: int, data: bytes | bytearray | memoryview, place: int) -> None:
     """Puts all bytes at `place`."""
     rest = memoryview(data)
     while rest:
