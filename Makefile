@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && { echo $$p; break; }; done)
 
-.PHONY: help demo play test quick style lint format bench lock clean
+.PHONY: help demo play test quick style lint format bench lock wheel clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -48,6 +48,11 @@ bench: $(STAMP) ## throughput and start-up times
 
 lock: ## resolve the dependencies again (needs the network)
 	tools/lock python3.11 python3.12 python3.13
+
+wheel: $(STAMP) ## dist/: the wheel and the sdist, for pip install (needs the network, for pip's `build`)
+	@$(BIN)/python -m venv build/venv
+	@build/venv/bin/python -m pip install -qq --disable-pip-version-check build
+	@build/venv/bin/python -m build --outdir dist .
 
 clean: ## remove what was made, but not .venv
 	rm -rf out build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info

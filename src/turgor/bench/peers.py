@@ -47,7 +47,7 @@ def peers() -> dict[str, Any]:
             ours, theirs = [], []
             for _ in range(3):
                 ours.append(best_time(sim.step, "cpu", seconds=0.3) / substeps)
-                done = subprocess.run([str(program)], input=text, capture_output=True, text=True, check=True)
+                done = subprocess.run([str(program)], input=text, capture_output=True, encoding="utf-8", check=True)
                 theirs.append(float(done.stdout.split()[0]))
             scale = sim.vertices / 1e6
             rows.append({

@@ -90,7 +90,7 @@ def playground() -> dict[str, Any]:
 
 def _first_picture(chromium: str, environment: dict[str, str]) -> dict[str, float]:
     with ExitStack() as stack:
-        pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -123,7 +123,7 @@ def _measured(scene: Scene, client: list[str]) -> dict[str, float]:
     with ExitStack() as stack:
         page = stack.enter_context(Playground(scene, port=0))
         command = [sys.executable, "-c", code, str(page.port), *arguments]
-        reader = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        reader = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8"))
         stack.callback(reader.kill)
         assert reader.stdout is not None
         if not reader.stdout.readline():

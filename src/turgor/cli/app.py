@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 import warnings
@@ -31,7 +32,6 @@ app = typer.Typer(
     name="turgor",
     help="Pressure soft bodies: closed membranes of masses and springs filled with gas, in 2D and 3D.",
     epilog="Exit codes: 0 fine, 1 the simulation failed, 2 bad input. `turgor COMMAND --help` shows the options.",
-    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -61,6 +61,8 @@ def program(
 def main() -> None:
     """Entry point of the `turgor` program."""
     _open_standard_streams()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # on Windows a file or a pipe has a code page, which may lack ² and ×
+        sys.stdout.reconfigure(errors="replace")
     code = execute(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         _flush(stream)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from turgor.cli import completion
+
 if TYPE_CHECKING:
     from turgor.scene import Scene
 
@@ -26,7 +28,12 @@ END_SECONDS = 1.5  # s that ending may take; a thread that is still busy then (a
 
 def play(
     scene: Annotated[
-        str, typer.Argument(metavar="SCENE", help="A scene of the gallery, or a scene file (.toml).")
+        str,
+        typer.Argument(
+            metavar="SCENE",
+            help="A scene of the gallery, or a scene file (.toml).",
+            autocompletion=completion.scenes,
+        ),
     ] = DEFAULT_SCENE,
     port: Annotated[int, typer.Option(help="Where to listen; 0 takes any free port.")] = 8080,
     host: Annotated[
@@ -36,7 +43,10 @@ def play(
         "cpu"
     ),
     lesson: Annotated[
-        str | None, typer.Option(help="Open a guided experiment: boyle, bounce, gas-laws or balloon.")
+        str | None,
+        typer.Option(
+            help="Open a guided experiment: boyle, bounce, gas-laws or balloon.", autocompletion=completion.lessons
+        ),
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
     allow_outside: Annotated[

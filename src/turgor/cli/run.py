@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from turgor.cli import completion
+
 if TYPE_CHECKING:
     from turgor.scene import Scene
     from turgor.shapes.limits import Limits
@@ -16,15 +18,27 @@ __all__ = ["run"]
 
 
 def run(
-    scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene of the gallery, or a scene file (.toml).")],
+    scene: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENE",
+            help="A scene of the gallery, or a scene file (.toml).",
+            autocompletion=completion.scenes,
+        ),
+    ],
     seconds: Annotated[float | None, typer.Option(help="Simulated time, s. Default: the scene's.")] = None,
     device: Annotated[
-        str, typer.Option(help="cpu, cuda (an NVIDIA GPU), cuda:1, or auto (a GPU if there is one).")
+        str,
+        typer.Option(
+            help="cpu, cuda (an NVIDIA GPU), cuda:1, or auto (a GPU if there is one).",
+            autocompletion=completion.devices,
+        ),
     ] = "cpu",
     solver: Annotated[
         str | None,
         typer.Option(
-            help="auto, euler, symplectic, midpoint, heun, rk4, rk4-martin or implicit. Default: the scene's."
+            help="auto, euler, symplectic, midpoint, heun, rk4, rk4-martin or implicit. Default: the scene's.",
+            autocompletion=completion.solvers,
         ),
     ] = None,
     fps: Annotated[float | None, typer.Option(help="Frames per simulated second. Default: the scene's.")] = None,
@@ -35,10 +49,16 @@ def run(
         str | None,
         typer.Option(metavar="X|auto", help="Share of energy that a solver may add or take in a minute, as 0.01."),
     ] = None,
-    precision: Annotated[str | None, typer.Option(help="single or double. Default: the scene's.")] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(help="single or double. Default: the scene's.", autocompletion=completion.precisions),
+    ] = None,
     contact: Annotated[
         str | None,
-        typer.Option(help="features, particles, particles-martin, particles-adaptive, bounding or none."),
+        typer.Option(
+            help="features, particles, particles-martin, particles-adaptive, bounding or none.",
+            autocompletion=completion.contacts,
+        ),
     ] = None,
     worlds: Annotated[int, typer.Option(help="Copies of the scene that run at once; the first is recorded.")] = 1,
     changes: Annotated[
@@ -47,7 +67,13 @@ def run(
     ] = None,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Record to a file, format by its ending. May be repeated."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Record to a file, format by its ending. May be repeated.",
+            autocompletion=completion.recordings,
+        ),
     ] = None,
     looks: Annotated[
         list[str] | None,

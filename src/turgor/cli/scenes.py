@@ -6,12 +6,19 @@ from typing import Annotated
 
 import typer
 
+from turgor.cli import completion
+
 __all__ = ["scenes"]
 
 
 def scenes(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Print the file of this scene: a start for your own.")
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="Print the file of this scene: a start for your own.",
+            autocompletion=completion.scenes,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list and nothing else.")] = False,
 ) -> None:

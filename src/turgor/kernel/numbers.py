@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from turgor.errors import TurgorError
+
 __all__ = ["FACE_SHARE", "Numbers", "at", "numbers", "start_warp"]
 
 wp.config.log_level = wp.LOG_ERROR  # no banner, no line per compiled module
@@ -45,13 +47,25 @@ def start_warp() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 2)
         try:
-            wp.init()
+            _init()
         finally:
             os.dup2(stderr, 2)
             os.close(stderr)
             os.close(nowhere)
     else:
+        _init()
+
+
+def _init() -> None:
+    """Warp keeps what it compiles in the user's cache folder; in a container there may be none that can be written."""
+    try:
         wp.init()
+    except OSError as error:
+        folder = wp.config.kernel_cache_dir or error.filename
+        raise TurgorError(
+            f"the compiled kernels cannot be kept in {folder} ({error.strerror or error}); set WARP_CACHE_PATH to a "
+            "folder that can be written"
+        ) from error
 
 
 @dataclass(frozen=True)

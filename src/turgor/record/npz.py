@@ -20,8 +20,9 @@ class NpzSink(FileSink):
 
     For long runs of large scenes use `.vtkhdf`, which streams. Arrays in the file:
     times (frames,) s; positions, velocities (frames, vertices, dim) m, m/s; volumes, pressures (frames, bodies);
-    body_names, body_kinds, body_starts, body_counts (bodies,); faces (m, dim) global vertex indices;
-    face_starts (bodies + 1,); wall_positions (frames, walls, dim); wall_rotations (frames, walls, dim, dim);
+    body_names, body_kinds, body_starts, body_counts (bodies,); body_colors (bodies, 3) red, green, blue in 0..1 or nan;
+    faces (m, dim) global vertex indices; face_starts (bodies + 1,); wall_positions (frames, walls, dim);
+    wall_rotations (frames, walls, dim, dim);
     scene, fps, dim. With materials also stretch, stress (Pa), tension (N/m) (frames, m, 2) and wrinkled (frames, m) of
     the faces; nan for bodies without.
     """
@@ -62,6 +63,7 @@ class NpzSink(FileSink):
                 body_kinds=np.array([body.kind for body in bodies], dtype=np.str_),
                 body_starts=np.array([body.start for body in bodies], dtype=np.int64),
                 body_counts=np.array([body.count for body in bodies], dtype=np.int64),
+                body_colors=np.array([body.color or (np.nan,) * 3 for body in bodies]).reshape(-1, 3),
                 faces=np.concatenate([*faces, np.zeros((0, dim), np.int64)]),
                 face_starts=np.cumsum([0, *map(len, faces)]),
                 wall_positions=np.array([pose.position for pose in poses]).reshape(len(taken), walls, dim),

@@ -103,9 +103,8 @@ class GifSink(Mp4Sink):
                 "-i",
                 str(self._temporary.absolute()),
             ]
-            done = subprocess.run(
-                [*command, "-vf", filters, "-loop", "0", str(temporary.absolute())], capture_output=True, text=True
-            )
+            made = [*command, "-vf", filters, "-loop", "0", str(temporary.absolute())]
+            done = subprocess.run(made, capture_output=True, encoding="utf-8", errors="replace")
             if done.returncode:
                 raise OSError(_complaint(done.stderr.encode(), done.returncode))
 

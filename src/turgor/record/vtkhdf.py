@@ -13,7 +13,8 @@ HDF5 datasets does not give that: their index and sizes are spread over the file
 
 Unwritten room is a hole in a sparse file. `close` writes the exact size. A run that goes on after a kill keeps the
 first frames of the file that is there (`keep`); they are copied as in 4, so that a kill meanwhile does no harm. This
-guards against the death of the process, not of the machine (no fsync).
+guards against the death of the process, not of the machine (no fsync). Where the system has no `pwrite`, `open_file.py`
+does without.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from turgor.files import replacing, writing
 from turgor.output.frame import SKIN_FIELDS, Frame, Layout
 from turgor.record.file_sink import FileSink
 from turgor.record.geometry import loops, to_3d
+from turgor.record.open_file import RENAMES_OPEN_FILES, lock, open_for_update, read_at, write_at
 
 __all__ = ["FORMAT", "VtkHdfSink"]
 
@@ -65,7 +67,7 @@ class VtkHdfSink(FileSink):
                 try:
                     self._move(max(self._room, 2 * keep))
                 except BaseException:
-                    self._file.close()
+                    self._release()
                     raise
 
     def _add(self, frame: Frame) -> None:
@@ -93,9 +95,18 @@ class VtkHdfSink(FileSink):
             except BaseException:
                 new.close()
                 raise
+            if not RENAMES_OPEN_FILES:
+                new.close()
+                self._release()
+        self._release()
+        if not RENAMES_OPEN_FILES:
+            new.open(self.path)
+        self._file = new
+
+    def _release(self) -> None:
         if self._file is not None:
             self._file.close()
-        self._file = new
+        self._file = None
 
     def close(self, success: bool = True) -> None:
         """Cuts the file to size. A failed run keeps its frames too: they show what went wrong."""
@@ -106,8 +117,7 @@ class VtkHdfSink(FileSink):
                 with contextlib.suppress(OSError):  # where the disk is full it stays as it is: whole, with spare room
                     self._move(self.frames)
         finally:
-            self._file.close()
-            self._file = None
+            self._release()
 
 
 class _Plan:
@@ -176,30 +186,33 @@ class _File:
         self.capacity = capacity
         self._plan = plan
         self.places, header = _lay_out(path, plan, capacity, count)
-        self.fd = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-        _lock(self.fd)
-        self._page = bytearray(os.pread(self.fd, PAGE, 0))
+        self.open(path)
+        self._page = bytearray(read_at(self.fd, PAGE, 0))
         self._length = _find(self._page, header, struct.pack("<QQ", count, capacity), "the length of Steps/Values")
         self._steps = _find(self._page, 0, struct.pack("<Q", _MARK), "Steps/NSteps")
 
+    def open(self, path: Path) -> None:
+        self.fd = open_for_update(path)
+        lock(self.fd)
+
     def write(self, index: int, data: dict[str, npt.NDArray[Any]]) -> None:
         for name, array in data.items():
-            _write_all(self.fd, array.data.cast("B"), self.places[name] + index * array.nbytes)
+            write_at(self.fd, array.data.cast("B"), self.places[name] + index * array.nbytes)
 
     def count(self, frames: int) -> None:
         """Makes the first `frames` frames visible: one write inside one page."""
         for place in (self._length, self._steps):
             struct.pack_into("<Q", self._page, place, frames)
         start, stop = min(self._length, self._steps), max(self._length, self._steps) + 8
-        os.pwrite(self.fd, self._page[start:stop], start)
+        write_at(self.fd, self._page[start:stop], start)
 
     def copy_from(self, other: _File | _Recorded, frames: int) -> None:
         for name, (rows, columns) in self._plan.shapes.items():
             source, target = other.places[name], self.places[name]
             size = frames * rows * columns * self._plan.dtype(name).itemsize
             for done in range(0, size, COPY_BLOCK):
-                block = os.pread(other.fd, min(COPY_BLOCK, size - done), source + done)
-                _write_all(self.fd, memoryview(block), target + done)
+                block = read_at(other.fd, min(COPY_BLOCK, size - done), source + done)
+                write_at(self.fd, block, target + done)
 
     def close(self) -> None:
         os.close(self.fd)
@@ -226,8 +239,8 @@ class _Recorded:
             raise SceneError(f"{path}: it is the recording of another scene; {again}")
         if self.capacity < keep:
             raise SceneError(f"{path}: it has {self.capacity} frames, and the run would go on after {keep}; {again}")
-        self.fd = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-        if not _lock(self.fd):
+        self.fd = open_for_update(path)
+        if not lock(self.fd):
             os.close(self.fd)
             raise SceneError(f"{path}: another run is writing it; wait for its end, or end it")
 
@@ -265,28 +278,6 @@ def _find(page: bytearray, start: int, pattern: bytes, what: str) -> int:
     if place < 0:
         raise RuntimeError(f"this version of HDF5 puts {what} elsewhere; please report it (h5py.version.info)")
     return place
-
-
-def _write_all(fd: int, data: memoryview, place: int) -> None:
-    while data:
-        written = os.pwrite(fd, data, place)
-        data, place = data[written:], place + written
-
-
-def _lock(fd: int) -> bool:
-    """The lock that HDF5 readers respect: vtkHDFReader must not open the file in the moment when it is counted.
-
-    False: someone else has it.
-    """
-    try:
-        import fcntl
-
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except (ImportError, OSError):
-        pass  # Windows, or a file system without locks
-    return True
 
 
 def _lay_out(path: Path, plan: _Plan, capacity: int, count: int) -> tuple[dict[str, int], int]:

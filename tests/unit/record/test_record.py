@@ -18,6 +18,7 @@ from support.vtk_reader import vtk_steps
 from turgor.errors import SceneError
 from turgor.output.frame import Frame
 from turgor.record import Sink, check_path, open_sink, read
+from turgor.record import open_file as open_file_module
 from turgor.record import vtkhdf as vtkhdf_module
 
 
@@ -314,7 +315,7 @@ def test_the_file_is_whole_after_every_single_write(tmp_path, monkeypatch):
         return written
 
     fake = type("os", (), {**vars(os), "pwrite": staticmethod(torn_pwrite)})
-    monkeypatch.setattr(vtkhdf_module, "os", fake)
+    monkeypatch.setattr(open_file_module, "os", fake)
     with open_sink(path, rich_layout(), frames=2) as sink:
         for index in range(9):
             sink.add(rich_frame(index))

@@ -75,7 +75,7 @@ def _section(item: Item, blocks: Sequence[Block], seconds: float) -> str:
 def processor() -> str:
     """The processor's name, where the system gives one."""
     try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     except OSError:

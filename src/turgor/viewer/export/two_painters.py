@@ -103,9 +103,8 @@ def _join(halves: list[Path], target: Path) -> None:
     listing = target.with_name("halves.txt")
     listing.write_text("".join(f"file '{half.name}'\n" for half in halves), encoding="utf-8")
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error", "-f", "concat", "-i", str(listing)]
-    done = subprocess.run(
-        [*command, "-c", "copy", "-movflags", "+faststart", str(target)], capture_output=True, text=True
-    )
+    joined = [*command, "-c", "copy", "-movflags", "+faststart", str(target)]
+    done = subprocess.run(joined, capture_output=True, encoding="utf-8", errors="replace")
     listing.unlink()
     if done.returncode:
         raise TurgorError(f"ffmpeg could not join the video: {done.stderr.strip()[-300:]}")
