@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from docsite.commands import group
+from docsite.commands import commands
 from turgor.record import ENDINGS
 
 __all__ = ["PAGES", "ROOT", "Block", "blocks", "commands_in_text", "feature_exists"]
@@ -26,7 +26,10 @@ PAGES = [
     ROOT / "examples/README.md",
     *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "requirements.md"),
 ]
-FENCE = re.compile(r"^(?:<!-- (?P<mark>not run|needs): (?P<what>[^\n]+?) -->\n)?```(?P<kind>\w+)[^\n]*\n(?P<text>.*?)^```", re.M | re.S)
+FENCE = re.compile(
+    r"^(?:<!-- (?P<mark>not run|needs): (?P<what>[^\n]+?) -->\n)?```(?P<kind>\w+)[^\n]*\n(?P<text>.*?)^```",
+    re.MULTILINE | re.DOTALL,
+)
 INLINE = re.compile(r"`(turgor [^`]+)`")
 SHELLS = ("bash", "sh", "shell", "console")
 
@@ -82,5 +85,5 @@ def feature_exists(name: str) -> bool:
     if name.startswith("."):
         return name in ENDINGS
     if name.startswith("-"):
-        return any(name in option.opts for option in group().commands["run"].params)
-    return name in group().commands
+        return any(name in option.opts for option in commands()["run"].params)
+    return name in commands()
