@@ -71,13 +71,14 @@ def blocks() -> Iterator[Block]:
 
 
 def commands_in_text() -> Iterator[tuple[str, list[str]]]:
-    """`turgor ...` inside sentences and tables: where, and the arguments. Placeholders in capitals are left out."""
+    """`turgor ...` inside sentences and tables: where, and the arguments. A bare name stands for its help, and lines with
+    placeholders in capitals are left out."""
     for page in PAGES:
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             for match in INLINE.finditer(line):
                 words = shlex.split(match[1].split(";")[0].split(">")[0])[1:]
                 if words and not any(re.fullmatch(r"[A-Z]+(=[A-Z]+)?", word) for word in words):
-                    yield f"{page.relative_to(ROOT)}:{number}", words
+                    yield f"{page.relative_to(ROOT)}:{number}", words if len(words) > 1 else [*words, "--help"]
 
 
 def feature_exists(name: str) -> bool:
