@@ -6,6 +6,7 @@ import ast
 import os
 import re
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def _run(here: Here, arguments: list[str], block: Block) -> None:
     assert done.returncode == 0, f"{block.place}: turgor {' '.join(words)}: {done.stderr}"
     if target is not None:
         Path(target).write_text(done.stdout, encoding="utf-8")
-    for flag, name in zip(words, words[1:], strict=False):
+    for flag, name in pairwise(words):
         if flag in ("-o", "--output", "--repair"):
             assert list(Path().glob(re.sub(r"%\d+d", "*", name))), f"{block.place}: {name} was not written"
 

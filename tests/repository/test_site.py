@@ -44,9 +44,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built as `make docs` does; a warning is an error."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=280, env=QUIET, check=False
-    )
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, env=QUIET, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "WARNING" not in done.stderr
     return folder
@@ -81,7 +79,9 @@ def test_it_is_whole_and_loads_nothing_from_another_host(site: Path) -> None:
 def test_references_come_from_the_program(site: Path) -> None:
     scene = (site / "reference/scene-file.html").read_text(encoding="utf-8")
     assert "N s/m, N/m" in scene or "N/m, N s/m" in scene
-    assert all(f"<code>{word}</code>" in scene for word in ("pressure_at", "stiffness", "subdivisions = 2", "max_substeps"))
+    assert all(
+        f"<code>{word}</code>" in scene for word in ("pressure_at", "stiffness", "subdivisions = 2", "max_substeps")
+    )
     lines = (site / "reference/command-line.html").read_text(encoding="utf-8")
     assert all(option in lines for option in ("--worlds", "--repair", "--lesson", "--quick"))
     python = (site / PYTHON_PAGES / "scene.html").read_text(encoding="utf-8")

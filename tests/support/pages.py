@@ -71,8 +71,10 @@ def blocks() -> Iterator[Block]:
 
 
 def commands_in_text() -> Iterator[tuple[str, list[str]]]:
-    """`turgor ...` inside sentences and tables: where, and the arguments. A bare name stands for its help, and lines with
-    placeholders in capitals are left out."""
+    """`turgor ...` inside sentences and tables: where, and the arguments.
+
+    A bare name stands for its help; lines with placeholders in capitals are left out.
+    """
     for page in PAGES:
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             for match in INLINE.finditer(line):

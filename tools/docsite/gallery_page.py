@@ -10,9 +10,9 @@ __all__ = ["page"]
 
 FILMS = Path(__file__).resolve().parents[2] / "docs/films"
 START = (
-    "# Gallery\n\nThe built-in scenes. `turgor play NAME` opens one in the browser, `turgor run NAME -o NAME.mp4` films "
-    "it, `turgor scenes NAME` prints its file, to be changed. The films are made by `tools/films`; point at one to "
-    "stop it.\n"
+    "# Gallery\n\nThe built-in scenes. `turgor play NAME` opens one in the browser, `turgor run NAME -o NAME.mp4` "
+    "films it, `turgor scenes NAME` prints its file, to be changed. The films are made by `tools/films`; point at one "
+    "to stop it.\n"
 )
 
 

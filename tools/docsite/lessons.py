@@ -34,13 +34,15 @@ def lesson_page(script: Path) -> str:
     picture = PICTURES / f"{script.stem}.webp"
     shown = f"![{title}](../images/lessons/{picture.name})\n\n" if picture.is_file() else ""
     printed = OUTPUT / f"{script.stem}.txt"
-    output = f"It prints\n\n```text\n{printed.read_text(encoding='utf-8').rstrip()}\n```\n\n" if printed.is_file() else ""
+    output = (
+        f"It prints\n\n```text\n{printed.read_text(encoding='utf-8').rstrip()}\n```\n\n" if printed.is_file() else ""
+    )
     number = int(script.name[:2])
     return (
         f"---\ntitle: {_short(title)}\n---\n# {title}\n\n{body.strip()}\n\n{shown}"
         f"<!-- not run: test_examples.py runs the script -->\n```python\n{code}\n```\n\n{output}"
         f"Run it with `.venv/bin/python examples/{script.name}`; the assertions at its end are the law that it is "
-        f"about.\n\n!!! tip \"Try\"\n    {_code(tries)}\n" + (_next(number))
+        f'about.\n\n!!! tip "Try"\n    {_code(tries)}\n' + (_next(number))
     )
 
 
@@ -64,8 +66,8 @@ def experiments_page() -> str:
     """The four guided experiments, in the words of the playground."""
     parts = [
         "# Guided experiments\n\nFour experiments of the playground's tab **Learn**: a question, one control, what is "
-        "seen, and why. `turgor play --lesson NAME` opens one; here are their words, to read before or after. All points "
-        "of their plots are measured in the running simulation "
+        "seen, and why. `turgor play --lesson NAME` opens one; here are their words, to read before or after. All "
+        "points of their plots are measured in the running simulation "
         "([test](../../tests/playground/test_play_lessons.py)).\n\n"
         "![The energy of a bounce](../images/play-learn.jpg)"
     ]

@@ -5,15 +5,20 @@ from __future__ import annotations
 __all__ = ["CELLS"]
 
 FIRST_BALLOON = [
-    ("markdown", """
+    (
+        "markdown",
+        """
 # The first balloon
 
 A ball of springs with gas inside is squeezed by the pressure of the air around it. Boyle's law says what its gas must do:
 **P V stays the same**, as long as the temperature does. Nobody puts that into the picture below; it is measured in the
 running simulation.
-"""),
+""",
+    ),
     ("markdown", "## Build\nAn icosphere, 162 vertices; the gas starts 2 kPa above a thin atmosphere of 10 kPa."),
-    ("code", """
+    (
+        "code",
+        """
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -31,9 +36,15 @@ scene.add_soft_body(
 sim = turgor.Simulation(scene)
 balloon = sim["balloon"]
 print(f"{1000 * balloon.volume:.2f} litres, {balloon.pressure:.0f} Pa, {balloon.moles:.5f} mol")
-"""),
-    ("markdown", "## Run\nFirst it swells until its skin holds the gas. Then the air outside is made denser, step by step."),
-    ("code", """
+""",
+    ),
+    (
+        "markdown",
+        "## Run\nFirst it swells until its skin holds the gas. Then the air outside is made denser, step by step.",
+    ),
+    (
+        "code",
+        """
 sim.run(seconds=0.5)
 volumes, pressures = [], []
 for ambient in np.linspace(10_000, 40_000, 10):  # Pa
@@ -43,9 +54,12 @@ for ambient in np.linspace(10_000, 40_000, 10):  # Pa
     pressures.append(balloon.pressure)
 volumes, pressures = np.array(volumes), np.array(pressures)
 print(f"P V from {(pressures * volumes).min():.4f} J to {(pressures * volumes).max():.4f} J; n R T = {balloon.nRT:.4f} J")
-"""),
+""",
+    ),
     ("markdown", "## Plot\nThe points are measured; the line is Boyle's law with the amount of gas that was put in."),
-    ("code", """
+    (
+        "code",
+        """
 v = np.linspace(volumes.min() * 0.9, volumes.max() * 1.1, 100)
 plt.figure(figsize=(5.5, 3.4), dpi=90)
 plt.plot(1000 * v, balloon.nRT / v / 1000, color="0.6", label="n R T / V")
@@ -55,11 +69,14 @@ plt.ylabel("pressure, kPa")
 plt.legend()
 plt.tight_layout()
 plt.show()
-"""),
+""",
+    ),
     ("markdown", "And the law itself, to a thousandth:"),
     ("code", "assert np.allclose(pressures * volumes, balloon.nRT, rtol=1e-3)"),
     ("markdown", "## Look\nA picture of the balloon as it is now."),
-    ("code", """
+    (
+        "code",
+        """
 from turgor import record
 
 with record.Painter(sim.layout, size=(400, 260), color_by="pressure") as painter:
@@ -69,21 +86,30 @@ plt.imshow(picture)
 plt.axis("off")
 plt.tight_layout(pad=0)
 plt.show()
-"""),
-    ("markdown", """
+""",
+    ),
+    (
+        "markdown",
+        """
 Try: `process="adiabatic"` in `Gas.at` (then P V^γ stays the same), or a stiffer skin. More: [lesson
 5](../tutorial/05-hot-balloon.md), [the guided experiments](../tutorial/experiments.md).
-"""),
+""",
+    ),
 ]
 
 MANY_WORLDS = [
-    ("markdown", """
+    (
+        "markdown",
+        """
 # Many worlds
 
 How much gas makes a ball bounce best? One simulation with many worlds answers it: each world is a copy of the scene with
 another pressure. Then a given bounce is fitted, by closing in on it, without gradients.
-"""),
-    ("code", """
+""",
+    ),
+    (
+        "code",
+        """
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -116,9 +142,12 @@ def bounces(gauges):
 gauges = np.geomspace(20, 2000, WORLDS)
 time, heights = bounces(gauges)
 print(heights.shape)
-"""),
+""",
+    ),
     ("markdown", "All of them at once: soft balls stay low, tight ones jump."),
-    ("code", """
+    (
+        "code",
+        """
 plt.figure(figsize=(5.5, 3.2), dpi=90)
 for gauge, height in zip(gauges, heights, strict=True):
     plt.plot(time, height, color=plt.cm.viridis(np.log(gauge / 20) / np.log(100)), linewidth=1)
@@ -126,9 +155,12 @@ plt.xlabel("time, s")
 plt.ylabel("height of the centre, m")
 plt.tight_layout()
 plt.show()
-"""),
+""",
+    ),
     ("markdown", "## One number for each world\nHow high it rises after the first hit:"),
-    ("code", """
+    (
+        "code",
+        """
 def rises(gauges):
     \"\"\"m: highest place of the centre after the lowest one, by world.\"\"\"
     _, heights = bounces(gauges)
@@ -143,13 +175,19 @@ plt.ylabel("rise, m")
 plt.tight_layout()
 plt.show()
 print(f"from {rise.min():.2f} m to {rise.max():.2f} m")
-"""),
-    ("markdown", """
+""",
+    ),
+    (
+        "markdown",
+        """
 ## Fit it
 Which pressure gives a rise half-way between the least and the most? Each round runs all worlds between the two neighbours of
 the best answer so far: 16 worlds make the interval eight times smaller in one run.
-"""),
-    ("code", """
+""",
+    ),
+    (
+        "code",
+        """
 wanted = (rise.min() + rise.max()) / 2
 low, high = gauges[0], gauges[-1]
 for turn in range(3):
@@ -160,11 +198,15 @@ for turn in range(3):
     print(f"round {turn + 1}: {tried[best]:7.2f} N/m, now between {low:.2f} and {high:.2f}")
 print(f"wanted a rise of {wanted:.4f} m, got {measured[best]:.4f} m")
 assert abs(measured[best] - wanted) < 0.01
-"""),
-    ("markdown", """
+""",
+    ),
+    (
+        "markdown",
+        """
 On a GPU the same study runs with thousands of worlds: `device="cuda"`. More: [how to run many
 worlds](../howto/worlds.md).
-"""),
+""",
+    ),
 ]
 
 CELLS = {"first-balloon": FIRST_BALLOON, "many-worlds": MANY_WORLDS}

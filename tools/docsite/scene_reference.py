@@ -1,4 +1,4 @@
-"""The reference of scene files, from the data classes that read them: every key with type, unit, default and meaning."""
+"""The reference of scene files, from the data classes that read them: each key with type, unit, default, meaning."""
 
 from __future__ import annotations
 
