@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && { echo $$p; break; }; done)
 
-.PHONY: help demo play test quick style lint format bench lock wheel clean
+.PHONY: help demo play test quick style lint format docs bench lock wheel clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -42,6 +42,10 @@ lint: style ## ruff and mypy (strict); make test has mypy among its tests
 format: $(STAMP) ## put the code into ruff's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(STAMP) ## the documentation as a site, without warnings: out/site/index.html (needs no server and no network)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "open out/site/index.html"
 
 bench: $(STAMP) ## throughput and start-up times
 	$(BIN)/turgor bench

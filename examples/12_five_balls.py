@@ -1,4 +1,4 @@
-"""Lesson 12: five soft balls in a box that turns, the scene on the first page of the README. Everything comes together.
+"""Lesson 12: five soft balls in a box that turns, the scene of `make demo`. Everything comes together.
 
 Springs, gas, walls that move, and contact of everything with everything. The run is recorded (by default into a folder
 that is deleted at the end; give another as argument), read again, and checked: at no time was a point outside the box
