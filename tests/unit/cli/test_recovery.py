@@ -1,4 +1,4 @@
-"""A run that was killed goes on to the state and the files of one that was not; one that is interrupted ends in order."""
+"""A run that was killed goes on to the state and files of one that was not; an interrupted one ends in order."""
 
 from __future__ import annotations
 

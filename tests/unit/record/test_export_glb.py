@@ -129,6 +129,17 @@ def test_colours_textures_and_their_coordinates(mixed):
     assert painted.count < points < 3 * len(painted.faces)  # doubled at the seam only
 
 
+def test_weights_are_between_0_and_1(mixed):
+    """Blender cuts off what is beyond."""
+    _, file, _ = mixed
+    times = np.linspace(0.0, 1.0, 50)
+    weights = np.concatenate([file.value("ball", "weights", time) for time in times])
+    assert weights.size
+    assert weights.min() >= 0.0
+    assert weights.max() <= 1.0
+    assert file.mesh("ball").weights == [0.0] * len(file.mesh("ball").weights)  # as in the first frame
+
+
 def test_trimesh_opens_it(mixed):
     import trimesh
 

@@ -22,7 +22,10 @@ CHUNK = 1 << 22  # numbers that are computed at a time when shapes are left out
 
 @dataclass(frozen=True)
 class MorphTargets:
-    """Shapes, and how much of each is in each frame. The largest weight of each shape is 1."""
+    """Shapes, and how much of each is in each frame: from 0 to 1, as Blender takes no other weights.
+
+    So a shape that goes both ways is there twice, with both signs; without any weight a body is as in the first frame.
+    """
 
     shapes: Float32  # (targets, vertices, 3) m: displacements
     normals: Float32  # (targets, points, 3) change of the normals, fitted to all frames
@@ -84,21 +87,24 @@ class ShapeBasis:
         rows = axes.T.astype(np.float32) @ self._rows[: self._count]
         number, lost = self._fewest(table, rows, allowed)
         table, rows, axes = table[:, :number], rows[:number], axes[:, :number]
-        sizes = np.abs(table).max(axis=0, initial=0.0)
-        sizes = np.where(sizes > 0.0, sizes, 1.0)
         # Least squares of the normals on the weights; the columns of `table` are orthogonal, so each stands alone.
         powers = np.maximum((table**2).sum(axis=0), 1e-30)
         normals = (axes / powers).T.astype(np.float32) @ self._sums[: self._count]
         spread = np.sqrt(
             (rows.reshape(number, rows.shape[1] // 3, 3).astype(np.float64) ** 2).sum(axis=(0, 2)).max(initial=0.0)
         )
+        table, both = np.concatenate([table, -table], axis=1).clip(min=0.0), np.concatenate([rows, -rows])
+        normals = np.concatenate([normals, -normals])
+        used = np.flatnonzero(table.max(axis=0, initial=0.0) > 0.0)
+        table, both, normals = table[:, used], both[used], normals[used]
+        sizes = table.max(axis=0, initial=0.0)
         scale = sizes.astype(np.float32)[:, None]
         return MorphTargets(
-            shapes=(rows * scale).reshape(number, rows.shape[1] // 3, 3),
-            normals=(normals * scale).reshape(number, self._points, 3),
+            shapes=(both * scale).reshape(len(used), rows.shape[1] // 3, 3),
+            normals=(normals * scale).reshape(len(used), self._points, 3),
             weights=table / sizes,
             errors=np.array(self._errors) + lost,
-            reach=float(spread),
+            reach=float(spread) * np.sqrt(2.0),  # (a − b)² ≤ 2 (a² + b²), for the two signs of a shape
             sizes=sizes,
         )
 
