@@ -89,9 +89,7 @@ class GlbSink(FileSink):
         first, self._first = self._first, None
         if not success or first is None:
             return
-        from turgor import __version__
-
-        document = _Document(f"turgor {__version__}", flat=self.layout.dim == 2)
+        document = _Document("turgor", flat=self.layout.dim == 2)
         by_name = dict(zip((body.name for body in self.layout.bodies), self._looks, strict=True))
         for body, surface, motion in self._bodies:
             moved = motion.finish()
