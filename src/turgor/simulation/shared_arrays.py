@@ -96,7 +96,7 @@ class SharedArrays:
         axes = (model.vertices, model.numbers.dim)
         shape = axes if model.worlds == 1 else (model.worlds, *axes)
         view = wp.array(ptr=array.ptr, dtype=model.numbers.real, shape=shape, device=model.device, copy=False)
-        view._owner = array  # the memory stays as long as what is made of it
+        view.source_array = array  # the memory stays as long as what is made of it
         return view
 
     def _assign(self, name: str, array: Any, value: Any) -> None:
