@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from common.fuzz_targets import TARGETS, run_target
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from common.fuzz_targets import TARGETS, run_target
 from support.scene_files import SAMPLE
 
 CORPUS = Path(__file__).parent / "corpus"

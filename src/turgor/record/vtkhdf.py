@@ -175,6 +175,7 @@ class _File:
     def __init__(self, path: Path, plan: _Plan, capacity: int, count: int) -> None:
         self.capacity = capacity
         self._plan = plan
+        _ensure_room(path, plan, capacity)
         self.places, header = _lay_out(path, plan, capacity, count)
         self.fd = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
         _lock(self.fd)
@@ -287,6 +288,19 @@ def _lock(fd: int) -> bool:
     except (ImportError, OSError):
         pass  # Windows, or a file system without locks
     return True
+
+
+def _ensure_room(path: Path, plan: _Plan, capacity: int) -> None:
+    """OSError where the disk has no room for what HDF5 writes: it crashes (1.14) when it finds that out itself."""
+    layout = plan.layout
+    size = (1 << 16) + 512 * capacity + 64 * layout.faces + 32 * layout.vertices  # bytes, more than it needs
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0))
+    try:
+        _write_all(fd, memoryview(bytes(size)), 0)
+        _write_all(fd, memoryview(b"\0"), size + capacity * plan.frame_bytes)  # files may have a largest size
+        os.ftruncate(fd, 0)
+    finally:
+        os.close(fd)
 
 
 def _lay_out(path: Path, plan: _Plan, capacity: int, count: int) -> tuple[dict[str, int], int]:
