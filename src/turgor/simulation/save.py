@@ -91,8 +91,10 @@ def inlined(old: Scene) -> Scene:
     """The scene with all meshes written out, as it is saved."""
     scene = Scene(dim=old.dim, gravity=old.gravity, wind=old.wind, name=old.name, description=old.description,
                   simulation=old.simulation, air_density=old.air_density)  # fmt: skip
-    for thing in (*old.bodies, *old.rigid_bodies):
-        scene.add(_inline(thing))
+    for body in old.bodies:
+        scene.add(_inline(body))
+    for rigid in old.rigid_bodies:
+        scene.add(_inline(rigid))
     for wall in old.walls:
         scene.add(wall)
     for entry in old.attachments:
