@@ -185,6 +185,7 @@ class _File:
     def __init__(self, path: Path, plan: _Plan, capacity: int, count: int) -> None:
         self.capacity = capacity
         self._plan = plan
+        _ensure_room(path, plan, capacity)
         self.places, header = _lay_out(path, plan, capacity, count)
         self.open(path)
         self._page = bytearray(read_at(self.fd, PAGE, 0))
@@ -278,6 +279,19 @@ def _find(page: bytearray, start: int, pattern: bytes, what: str) -> int:
     if place < 0:
         raise RuntimeError(f"this version of HDF5 puts {what} elsewhere; please report it (h5py.version.info)")
     return place
+
+
+def _ensure_room(path: Path, plan: _Plan, capacity: int) -> None:
+    """OSError where the disk has no room for what HDF5 writes: it crashes (1.14) when it finds that out itself."""
+    layout = plan.layout
+    size = (1 << 16) + 512 * capacity + 64 * layout.faces + 32 * layout.vertices  # bytes, more than it needs
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0))
+    try:
+        write_at(fd, bytes(size), 0)
+        write_at(fd, b"\0", size + capacity * plan.frame_bytes)  # files may have a largest size
+        os.ftruncate(fd, 0)
+    finally:
+        os.close(fd)
 
 
 def _lay_out(path: Path, plan: _Plan, capacity: int, count: int) -> tuple[dict[str, int], int]:

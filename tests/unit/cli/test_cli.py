@@ -195,7 +195,7 @@ def test_outputs_are_checked_before_anything_is_computed(tmp_path: Path, here: H
 
 @pytest.mark.process
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_run_is_quiet_and_clean(tmp_path: Path, sent: signal.Signals, code: int) -> None:
+def test_an_interrupted_run_finishes_its_files_and_reports(tmp_path: Path, sent: signal.Signals, code: int) -> None:
     (tmp_path / "long.toml").write_text(TINY.replace("seconds = 0.1", "seconds = 1e6"))
     process = subprocess.Popen(
         [EXE, "run", "long.toml", "-o", "a.vtkhdf", "-o", "b.npz"],
@@ -205,8 +205,11 @@ def test_an_interrupted_run_is_quiet_and_clean(tmp_path: Path, sent: signal.Sign
         time.sleep(0.05)  # waits for an event, not for time to pass
     process.send_signal(sent)
     out, err = process.communicate(timeout=120)
-    assert (process.returncode, out, err) == (code, "", "")
-    assert record.read(tmp_path / "a.vtkhdf").times[0] == 0.0  # what was flushed can be read
+    assert (process.returncode, err) == (code, "")
+    assert "interrupted: " in out
+    frames = len(record.read(tmp_path / "a.vtkhdf"))
+    with np.load(tmp_path / "b.npz") as run:
+        assert len(run["times"]) == frames
     assert not [name for name in os.listdir(tmp_path) if ".part" in name]
 
 

@@ -1,4 +1,4 @@
-"""A run that was killed goes on to the state and files of one that was not; an interrupted one ends in order."""
+"""A run that was killed goes on to the state and the files of one that was not; full disks are told."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before(scene: Path, 
 @pytest.mark.process
 def test_real_kills(tmp_path: Path, here: Here) -> None:
     """tools/kills in small: SIGKILL at random moments, then on to the end; 50 of them are made by hand."""
-    (tmp_path / "tiny.toml").write_text(TINY.replace("seconds = 0.1", "seconds = 10"))
+    (tmp_path / "tiny.toml").write_text(TINY.replace("seconds = 0.1", "seconds = 4"))
     options = [tmp_path / "tiny.toml", "--checkpoint", "every=5"]
     victim = Kills(tmp_path, options, random.Random(3))
     while victim.done < 3 and victim.kill_once(within=0.1):

@@ -18,6 +18,7 @@ from turgor import shapes
 from turgor.errors import MeshError, SceneError
 from turgor.scene import PRESSURE_FORCES, Gas, Scene, Settings, Springs, VelocityDamping
 from turgor.scene.settings import CONTACTS, PRECISIONS, SOLVERS
+from turgor.shapes import Limits
 
 BALL = shapes.icosphere(radius=0.5, subdivisions=1)
 SURFACES = [BALL, shapes.box(size=(1, 2, 0.3)), shapes.torus(radius=0.1 + 0.2, tube=0.1, stacks=6, slices=5)]
@@ -253,7 +254,9 @@ def test_files_are_found_beside_the_scene(tmp_path: Path, monkeypatch: pytest.Mo
     assert document["soft_body"][0]["shape"] == {"file": "cat.obj", "scale": 2.0}
     assert document["cloth"][0]["texture"] == "flag.png"
     scene.save(tmp_path / "out" / "b.toml")
-    assert Scene.load(tmp_path / "out" / "b.toml") == scene
+    with pytest.raises(SceneError, match="outside the folder"):
+        Scene.load(tmp_path / "out" / "b.toml")
+    assert Scene.load(tmp_path / "out" / "b.toml", allow_outside=True) == scene
     document = tomllib.loads((tmp_path / "out" / "b.toml").read_text())
     assert document["cloth"][0]["texture"] == str(tmp_path / "in" / "flag.png")  # absolute elsewhere stays absolute
 
@@ -262,7 +265,10 @@ def test_files_are_found_beside_the_scene(tmp_path: Path, monkeypatch: pytest.Mo
     near.add_soft_body(shapes.load("in/cat.obj"), name="cat")
     near.save("out/c.toml")
     assert '"../in/cat.obj"' in Path("out/c.toml").read_text()
-    assert Scene.load("out/c.toml") == near == Scene.load(tmp_path / "out" / "c.toml")
+    for path in ("out/c.toml", tmp_path / "out" / "c.toml"):
+        with pytest.raises(SceneError, match="outside the folder"):
+            Scene.load(path)
+        assert Scene.load(path, allow_outside=True) == near
 
 
 @pytest.mark.parametrize(
@@ -341,3 +347,32 @@ def test_any_value_on_the_command_line_is_set_or_refused(value: str) -> None:
         with contextlib.suppress(SceneError):  # any other error fails the test
             scene.set(path, value)
     assert math.isfinite(scene.soft_bodies[0].mass)
+
+
+# --- what a stranger's file may ask for
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../mesh.obj", "in/../../mesh.obj", "link.obj"])
+@pytest.mark.parametrize("shape", ["{{ file = '{}' }}", "{{ letter = {{ string = 'A', font = '{}' }} }}"])
+def test_a_scene_file_names_no_files_elsewhere(tmp_path: Path, path: str, shape: str) -> None:
+    folder = tmp_path / "scene"
+    folder.mkdir()
+    (tmp_path / "mesh.obj").touch()
+    (folder / "link.obj").symlink_to(tmp_path / "mesh.obj")
+    (folder / "a.toml").write_text(f"[[soft_body]]\nshape = {shape.format(path)}\n")
+    with pytest.raises(SceneError, match="outside the folder of the scene file"):
+        Scene.load(folder / "a.toml")
+
+
+def test_limits_on_what_a_scene_file_asks_for(tmp_path: Path) -> None:
+    ball = "[[soft_body]]\nshape = { icosphere = { subdivisions = 1 } }\n"  # 42 vertices
+    path = tmp_path / "a.toml"
+    path.write_text(2 * ball)
+    assert len(Scene.load(path, limits=Limits(vertices=84)).soft_bodies) == 2
+    with pytest.raises(MeshError, match=r"number 2.*limit of 41.*--limit vertices"):
+        Scene.load(path, limits=Limits(vertices=83))
+    with pytest.raises(SceneError, match=r"--limit scene_bytes"):
+        Scene.load(path, limits=Limits(scene_bytes=50))
+    for shape in ("icosphere = { subdivisions = 9 }", "polygon = { sides = 1e12 }", "star = { tips = 1e12 }"):
+        with pytest.raises(MeshError, match=r"more than the limit"):
+            Scene.from_toml(f"[[soft_body]]\nshape = {{ {shape} }}\n", limits=Limits(vertices=1000))
