@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 from typing import Any
 
@@ -15,6 +16,7 @@ __all__ = ["commands", "page", "parse"]
 WIDTH = 100  # columns of the help
 
 
+@functools.cache
 def commands() -> dict[str, Any]:
     """The commands by name, as typer has them."""
     group: Any = typer.main.get_command(app)
