@@ -17,7 +17,7 @@ def export(
     every: Annotated[int, typer.Option(metavar="N", help="Take every Nth frame; videos keep their speed.")] = 1,
     tolerance: Annotated[
         str | None,
-        typer.Option(metavar="METRES|SHARE%", help="How far a .glb may be from the recording. Default: 0.2%."),
+        typer.Option(metavar="METRES|SHARE%", help="How far a .glb may be from the recording. Default: 0.5%."),
     ] = None,
     looks: Annotated[
         list[str] | None,

@@ -41,7 +41,7 @@ class GlbSink(FileSink):
     """Collects the motion and writes it at `close`, in one move. Frames themselves are not kept.
 
     tolerance: how far any vertex may be from where it was recorded, in metres or as a share of its body's size
-    ("0.2%"); after `close`, `error` is the distance that is not exceeded, m. texture: as in `Look`.
+    ("0.5%"); after `close`, `error` is the distance that is not exceeded, m. texture: as in `Look`.
     """
 
     def __init__(

@@ -8,11 +8,11 @@ from turgor.errors import SceneError
 
 __all__ = ["DEFAULT", "Tolerance"]
 
-DEFAULT = "0.2%"  # of a body's size: a pixel, where the body is 500 pixels large
+DEFAULT = "0.5%"  # of a body's size: a pixel, where the body is 200 pixels large
 
 
 class Tolerance:
-    """A distance in metres, or a share of the size of each body, as "0.2%"."""
+    """A distance in metres, or a share of the size of each body, as "0.5%"."""
 
     def __init__(self, value: float | str | None = None) -> None:
         text = str(DEFAULT if value is None else value).strip()
@@ -23,7 +23,7 @@ class Tolerance:
             self._number = math.nan
         if not (math.isfinite(self._number) and self._number > 0.0):
             raise SceneError(
-                f"tolerance = {value}: give a distance in metres, as 0.001, or a share of a body's size, as 0.2%."
+                f"tolerance = {value}: give a distance in metres, as 0.001, or a share of a body's size, as 0.5%."
             )
 
     def metres(self, size: float) -> float:
