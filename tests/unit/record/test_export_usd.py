@@ -42,7 +42,7 @@ def complaints(stage) -> list[str]:
 def mesh_of(stage, name: str):
     from pxr import UsdGeom
 
-    return UsdGeom.Mesh(stage.GetPrimAtPath(f"/scene/{name}/surface"))
+    return UsdGeom.Mesh(stage.GetPrimAtPath(f"/scene/{name}/{name}"))
 
 
 def world_points(stage, name: str, code: float) -> np.ndarray:

@@ -146,7 +146,7 @@ class _Part:
         self._node = stage.node(body.name)
         self._flat = np.asarray(body.faces).shape[1] == 2
         faces: Any = loops(body.faces)[0] if self._flat else np.asarray(body.faces, np.int64)
-        mesh = self._mesh = self._node.mesh("surface", faces, linear_color(color), body.kind == "cloth" or self._flat)
+        mesh = self._mesh = self._node.mesh(faces, linear_color(color), body.kind == "cloth" or self._flat)
         if body.kind == "rigid":
             mesh.points(self._rest)
             mesh.normals(self._corner_normals(self._rest), per_corner=True)

@@ -127,11 +127,9 @@ class _Node:
             op.Set(value, time)
         self._before, self._held = values, None
 
-    def mesh(
-        self, name: str, faces: Sequence[Any] | npt.NDArray[np.int64], color: LinearColor, both_sides: bool
-    ) -> _Mesh:
-        """faces: rows of vertices."""
-        return _Mesh(self._stage, self._path.AppendChild(name), faces, color, both_sides)
+    def mesh(self, faces: Sequence[Any] | npt.NDArray[np.int64], color: LinearColor, both_sides: bool) -> _Mesh:
+        """faces: rows of vertices. It has the node's own name, since Blender calls the object after the mesh."""
+        return _Mesh(self._stage, self._path.AppendChild(self._path.name), faces, color, both_sides)
 
     def wall(self, wall: Any, color: LinearColor, edge: LinearColor) -> None:
         """A `WallMesh`, with its edges as lines."""
@@ -139,7 +137,7 @@ class _Node:
 
         self._stage.code = None
         if len(wall.faces):
-            mesh = self.mesh("surface", wall.faces, color, False)
+            mesh = self.mesh(wall.faces, color, False)
             mesh.points(wall.points)
             mesh.normals(wall.normals, per_corner=False)
             mesh.material(color, 0.95, None)
