@@ -120,6 +120,7 @@ def test_a_notebook_runs_and_was_saved_with_its_outputs(
     text, pictures = notebooks.page(notebook)
     assert pictures
     assert "Traceback" not in text
+    assert "Warning" not in text
     assert os.path.getsize(notebook) < 300_000
 
 

@@ -15,7 +15,7 @@ A ball of springs with gas inside is squeezed by the pressure of the air around 
 running simulation.
 """,
     ),
-    ("markdown", "## Build\nAn icosphere, 162 vertices; the gas starts 2 kPa above a thin atmosphere of 10 kPa."),
+    ("markdown", "## Build\nAn icosphere, 162 vertices; the gas starts 0.5 kPa above a thin atmosphere of 10 kPa."),
     (
         "code",
         """
@@ -29,8 +29,8 @@ scene.add_soft_body(
     turgor.shapes.icosphere(radius=0.15, subdivisions=2),
     name="balloon",
     mass=0.05,  # kg
-    springs=turgor.Springs(stiffness=150.0, damping=0.1),  # N/m, N s/m
-    gas=turgor.Gas.at(gauge=2000.0, ambient=10_000.0),  # Pa
+    springs=turgor.Springs(stiffness=600.0, damping=0.1),  # N/m, N s/m
+    gas=turgor.Gas.at(gauge=500.0, ambient=10_000.0),  # Pa
     drag=20.0,  # 1/s
 )
 sim = turgor.Simulation(scene)
@@ -47,7 +47,7 @@ print(f"{1000 * balloon.volume:.2f} litres, {balloon.pressure:.0f} Pa, {balloon.
         """
 sim.run(seconds=0.5)
 volumes, pressures = [], []
-for ambient in np.linspace(10_000, 40_000, 10):  # Pa
+for ambient in np.linspace(10_000, 16_000, 10):  # Pa
     balloon.ambient = ambient
     sim.run(seconds=0.3)
     volumes.append(balloon.volume)
@@ -119,7 +119,7 @@ WORLDS = 16
 
 
 def bounces(gauges):
-    \"\"\"Drops a ball with each gauge pressure (Pa); returns times (s) and heights of the centres (m) by world.\"\"\"
+    \"\"\"Drops a ball with each gauge pressure (N/m in 2D); returns times (s) and heights of the centres (m) by world.\"\"\"
     scene = turgor.Scene(dim=2, gravity=(0, -9.81))
     scene.add_ground(friction=0.5, restitution=0.0)
     scene.add_soft_body(
