@@ -21,6 +21,8 @@ SHORT = ("--seconds", "0.04")  # `turgor run` on a page, where it says no time o
 #: blocks that are not run, and why: one more must be a decision
 NOT_RUN = {
     "needs an NVIDIA GPU": 2,
+    "needs PyTorch": 1,
+    "installs packages": 1,
     "opens a page inside a notebook; tests/playground/test_play_notebook.py shows one": 2,
     "opens a page and stays; tests/playground and tests/browser do": 1,
     "three minutes; tests/unit/papers runs it part by part": 1,
