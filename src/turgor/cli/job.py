@@ -52,9 +52,9 @@ class Job:
         self.recovery.check(self.outputs, self.static)
         if len({path.absolute() for path in self.outputs}) < len(self.outputs):
             raise SceneError("-o: the same file is given twice; leave one out")
+        check_looks(self.looks)
         if self.looks and not any(options_of(path, self.looks) for path in self.outputs):
             raise SceneError(f"--look has no effect without a picture; record one with -o FILE ({', '.join(PICTURES)})")
-        check_looks(self.looks)
 
     def simulate(self, device: str, talk: bool) -> None:
         """Builds the simulation, runs it and records it. `talk`: progress on stderr, if that is a terminal."""

@@ -200,11 +200,15 @@ def test_an_interrupted_run_finishes_its_files_and_reports(tmp_path: Path, sent:
     process = subprocess.Popen(
         [EXE, "run", "long.toml", "-o", "a.vtkhdf", "-o", "b.npz"],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(sent, signal.SIG_DFL),  # what a background job ignores stays ignored
     )  # fmt: skip
-    while not (tmp_path / "a.vtkhdf").exists() and process.poll() is None:
-        time.sleep(0.05)  # waits for an event, not for time to pass
-    process.send_signal(sent)
-    out, err = process.communicate(timeout=120)
+    try:
+        while not (tmp_path / "a.vtkhdf").exists() and process.poll() is None:
+            time.sleep(0.05)  # waits for an event, not for time to pass
+        process.send_signal(sent)
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
     assert (process.returncode, err) == (code, "")
     assert "interrupted: " in out
     frames = len(record.read(tmp_path / "a.vtkhdf"))
