@@ -52,8 +52,9 @@ def test_a_taken_port_ends_the_command() -> None:
 
 def test_ctrl_c_ends_it_at_once() -> None:
     process = subprocess.Popen(
-        [EXE, "play", "drop", "--no-browser", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        [EXE, "play", "drop", "--no-browser", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job ignores it
+    )  # fmt: skip
     try:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -189,7 +189,7 @@ def test_models_have_the_frames_of_the_recording(drop, private):
     assert steps == [(k + 1, 11) for k in range(11)]
     assert sorted(left_in(private)) == [glb, usdc]
     file, stage = GlbReader(glb, flat=True), usd.Stage.Open(str(usdc))
-    points = stage.GetPrimAtPath("/scene/ball/surface").GetAttribute("points")
+    points = stage.GetPrimAtPath("/scene/ball/ball").GetAttribute("points")
     assert points.GetNumTimeSamples() == 11
     size = np.linalg.norm(np.ptp(short.frame(0).positions, axis=0))
     for number in (0, 4, 10):

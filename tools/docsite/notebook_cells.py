@@ -53,7 +53,8 @@ for ambient in np.linspace(10_000, 16_000, 10):  # Pa
     volumes.append(balloon.volume)
     pressures.append(balloon.pressure)
 volumes, pressures = np.array(volumes), np.array(pressures)
-print(f"P V from {(pressures * volumes).min():.4f} J to {(pressures * volumes).max():.4f} J; n R T = {balloon.nRT:.4f} J")
+products = pressures * volumes
+print(f"P V from {products.min():.4f} J to {products.max():.4f} J; n R T = {balloon.nRT:.4f} J")
 """,
     ),
     ("markdown", "## Plot\nThe points are measured; the line is Boyle's law with the amount of gas that was put in."),

@@ -14,6 +14,7 @@ from turgor.errors import SceneError
 from turgor.scene import toml
 from turgor.scene.plain import map_paths
 from turgor.scene.scene import Scene
+from turgor.simulation.save import inlined
 
 if TYPE_CHECKING:
     import viser
@@ -30,8 +31,11 @@ def file_name(name: str, ending: str) -> str:
 
 
 def scene_file(scene: Scene) -> bytes:
-    """The scene as a TOML file that runs from any folder of this machine: paths in it are absolute."""
-    document = tomllib.loads(scene.to_toml())
+    """The scene as a TOML file that runs from any folder: meshes are written out in it.
+
+    Paths of fonts and pictures are absolute; a run must allow them (`--allow-outside`).
+    """
+    document = tomllib.loads(inlined(scene).to_toml())
     for things in document.values():
         for thing in things if isinstance(things, list) else ():
             if isinstance(thing, dict):
