@@ -227,7 +227,7 @@ def test_a_playground_that_begins_with_a_lesson() -> None:
         assert isinstance(tab, LearnTab)
         assert until(lambda: tab.text.visible and "1 of 4" in tab.text.content)
         assert playground.world.scene.name == "lesson-boyle"
-        assert tab.next.disabled
+        assert until(lambda: tab.next.disabled)
         playground.do(tab.choose, 1)
         playground.do(tab.turn, 1)
         assert until(lambda: tab.sliders["boyle"].visible and tab.plots["boyle"].visible)

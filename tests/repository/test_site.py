@@ -40,10 +40,15 @@ class Links(HTMLParser):
             self.links.add(values["href"])
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built as `make docs` does; a warning is an error."""
-    folder = tmp_path_factory.mktemp("site")
+@pytest.mark.process
+def test_the_site_is_whole_loads_nothing_from_another_host_and_tells_what_the_program_is(tmp_path: Path) -> None:
+    site = built(tmp_path)
+    look_for_lost_links(site)
+    look_for_references(site)
+
+
+def built(folder: Path) -> Path:
+    """As `make docs` does; a warning is an error."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, env=QUIET, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -51,8 +56,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.process
-def test_it_is_whole_and_loads_nothing_from_another_host(site: Path) -> None:
+def look_for_lost_links(site: Path) -> None:
     pages = {page: Links(page) for page in site.rglob("*.html")}
     assert len(pages) > 40
     wrong = []
@@ -76,8 +80,7 @@ def test_it_is_whole_and_loads_nothing_from_another_host(site: Path) -> None:
     assert not wrong, "\n".join(sorted(set(wrong)))
 
 
-@pytest.mark.process
-def test_references_come_from_the_program(site: Path) -> None:
+def look_for_references(site: Path) -> None:
     scene = (site / "reference/scene-file.html").read_text(encoding="utf-8")
     assert "N s/m, N/m" in scene or "N/m, N s/m" in scene
     assert all(

@@ -279,7 +279,7 @@ def test_items_are_well_described() -> None:
         assert set(item.requirements) <= known
 
 
-def test_commands_of_the_items_and_of_the_readme_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_of_the_items_and_of_the_page_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command is taken as it stands; scenes are built with all their settings, and nothing is run."""
     from typer.main import get_command
 
@@ -292,8 +292,8 @@ def test_commands_of_the_items_and_of_the_readme_work(tmp_path: Path, monkeypatc
     monkeypatch.setattr(Job, "report", lambda job: None)
     monkeypatch.setattr(Job, "result", lambda job: {})
     commands = get_command(app)
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-    table = {command for line in readme.splitlines() if line.startswith("|") for command in COMMAND.findall(line)}
+    page = (Path(__file__).parents[3] / "docs" / "papers.md").read_text(encoding="utf-8")
+    table = {command for line in page.splitlines() if line.startswith("|") for command in COMMAND.findall(line)}
     assert len(table) >= 20
     for line in sorted({item.command for item in ITEMS} | table):
         program, name, *rest = shlex.split(line)

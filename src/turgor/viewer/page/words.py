@@ -38,6 +38,8 @@ PHRASES: tuple[tuple[str, str], ...] = (
     (r" of turgor\.materials", ""),
     (r"write one with sim\.save\(path\)", "save one first"),
     (r" \(add_ground\)", ""),
+    (r", or raise the limit[\w ]* with --limit \w+=N", ""),
+    (r"give its extract_surface\(\)", "give its surface"),
     (r": describe it with (?:\w+|§)=", ": it cannot be changed while it runs"),
     (r"binary_little_endian", "binary (little endian)"),
     (r"state\.npz", "state"),
