@@ -230,7 +230,7 @@ def rate(visitor: Visitor, seconds: float = 1.0) -> float:
 
 
 @pytest.mark.req("D8")
-@pytest.mark.parametrize("speed", ["0.5", "0.25"])
+@pytest.mark.parametrize("speed", ["0.25"])
 def test_slow_motion_slows_time(visitor: Visitor, speed: str) -> None:
     enter(visitor, gallery.load("drop-2d"))
     visitor.choose("Speed (× real time)", speed)
@@ -245,9 +245,7 @@ def test_slow_motion_slows_time(visitor: Visitor, speed: str) -> None:
 
 
 @pytest.mark.req("A9")
-@pytest.mark.parametrize(
-    ("build", "turned"), [(soft, False), (soft, True), (rigid, False), (cloth, True), (flat, False)]
-)
+@pytest.mark.parametrize(("build", "turned"), [(soft, True), (rigid, False), (cloth, True), (flat, False)])
 def test_a_drag_brings_the_vertex_under_the_pointer_and_a_throw_keeps_its_momentum(
     visitor: Visitor, build: Callable[[Scene], None], turned: bool
 ) -> None:
@@ -377,10 +375,7 @@ PICTURED = ("five-balls", "flag", "jelly-2d", "pile")  # looked at in the pictur
 
 
 # the others are opened without a browser (test_play_cameras.py), and at random by tools/soak
-OPENED = (*PICTURED, "drop", "letters", "torus-and-cubes")
-
-
-@pytest.mark.parametrize("name", OPENED)
+@pytest.mark.parametrize("name", PICTURED)
 def test_scenes_of_the_gallery_open_from_the_dropdown(visitor: Visitor, name: str) -> None:
     playground = visitor.playground
     if playground.world.scene.name == name:
@@ -390,8 +385,7 @@ def test_scenes_of_the_gallery_open_from_the_dropdown(visitor: Visitor, name: st
     visitor.page.get_by_text(playground.world.scene.description).wait_for()
     updates = playground.rates.all_updates
     visitor.wait(lambda: playground.world.sim.time > 0 and playground.rates.all_updates > updates + 2, "frames")
-    if name in PICTURED:
-        visitor.wait(lambda: colourful(visitor.picture()) > 0.002, "something to be seen")
+    visitor.wait(lambda: colourful(visitor.picture()) > 0.002, "something to be seen")
     positions = ask(playground, lambda: np.array(playground.world.frame().positions))
     assert np.isfinite(positions).all()
     assert playground.world.playing
@@ -479,7 +473,7 @@ def test_a_scene_error_is_a_message_and_the_page_goes_on(visitor: Visitor, told:
 
 @pytest.mark.req("D8")
 def test_a_short_soak_leaves_no_error(browser: Browser) -> None:
-    report = soak(browser, seconds=10.0, seed=4, scene_seconds=4.0)
+    report = soak(browser, seconds=7.0, seed=4, scene_seconds=3.0)
     assert report.exceptions == []
     assert len(report.scenes) >= 2
     assert report.actions
