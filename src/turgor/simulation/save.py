@@ -150,7 +150,7 @@ def described(path: str | os.PathLike[str]) -> Described:
         raise SceneError(f"{path}: not a saved simulation ({error}); write one with sim.save(path)") from None
     if unknown := set(settings) - set(RunSettings.__dataclass_fields__) | {"device", "seconds"} & set(settings):
         raise SceneError(f"{path}: the saved settings have an unknown entry {min(unknown)!r}; save it again")
-    choice("solver", solver, list(SCHEMES))
+    choice("solver", solver, [*SCHEMES, "implicit"])
     return Described(text("scene", scene), text("device", device), Choice(solver, reason), settings)
 
 
