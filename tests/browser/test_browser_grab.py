@@ -36,7 +36,7 @@ STRONG, WEAK, DARK = 60, 25, 170  # of 255: the colour of a body, of floor, grid
 def visitor(browser: Browser) -> Iterator[Visitor]:
     updates, playground_module.UPDATES = playground_module.UPDATES, 24.0  # as many as software draws, and more
     with Playground(gallery.load("drop-2d"), port=0) as playground:
-        visitor = Visitor(browser, playground, SIZE)
+        visitor = Visitor(browser, playground, SIZE, calm=False)  # a hand is felt between pictures
         yield visitor
         visitor.close()
         assert visitor.errors == []
