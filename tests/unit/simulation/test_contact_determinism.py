@@ -49,7 +49,7 @@ def after(frames, method):
 
 
 @pytest.mark.req("X1", "X3")
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["features", "particles", "bounding"])
 def test_twice_and_in_two_threads(method):
     alone = after(45, method)
     sims = [ready(method) for _ in range(2)]
