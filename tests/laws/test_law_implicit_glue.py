@@ -64,7 +64,7 @@ def places(sim, cap):
 
 @pytest.mark.parametrize(
     ("stiffness", "box_mass", "precision"),
-    [(2e2, 0.5, "double"), (1e6, 0.1, "double"), (1e6, 0.1, "single"), (1e4, 30.0, "double")],
+    [(2e2, 0.5, "double"), (1e6, 0.1, "single"), (1e4, 30.0, "double")],
 )
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_glued_pair_in_flight_keeps_momentum_angular_momentum_and_shape(dim, stiffness, box_mass, precision):

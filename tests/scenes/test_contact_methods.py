@@ -9,7 +9,7 @@ import turgor
 from support import penetration
 from turgor import gallery
 
-SCENES = ("two-spheres", "sphere-in-torus", "torus-and-cubes", "hand-and-ball", "cat-and-sphere")
+SCENES = ("two-spheres", "sphere-in-torus", "hand-and-ball")
 SECONDS = 1.0
 
 

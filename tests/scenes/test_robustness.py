@@ -19,7 +19,7 @@ from turgor import Gas, MeshError, Springs, UnstableError, VelocityDamping, shap
 SOLVERS = ["euler", "symplectic", "midpoint", "heun", "rk4", "rk4-martin"]
 LIMIT = 400  # substeps per frame: bounds the time of a case
 QUICK = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 
 seeds = st.integers(0, 2**32 - 1)
