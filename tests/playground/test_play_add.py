@@ -173,8 +173,8 @@ def test_an_upload_is_judged_first_and_added_as_chosen(playground: Playground) -
     assert not folder.size.visible
     names = list(world.sim.names)
     folder.take(Sent("fine.obj", ball_file(4)))  # 2562 vertices
-    assert until(lambda: folder.size.visible)
-    assert "**fine.obj** is fine." in folder.verdict
+    assert until(lambda: "**fine.obj** is fine." in folder.verdict)
+    assert folder.size.visible
     assert world.sim.names == names  # nothing is added yet
     assert folder.size.value == pytest.approx(common_size(world), rel=0.01)
     assert (folder.material.value, folder.vertices.value, folder.vertices.max) == ("beach ball", VERTICES, 2562)
@@ -204,8 +204,8 @@ def test_an_open_mesh_offers_to_close_its_holes(playground: Playground) -> None:
     assert "cannot hold gas" in folder.verdict
     assert not folder.size.visible
     playground.do(playground.notices.choose, "Close the holes")
-    assert until(lambda: folder.size.visible)
-    assert "was repaired" in folder.verdict
+    assert until(lambda: "was repaired" in folder.verdict)
+    assert folder.size.visible
     assert playground.notices.title == ""
     folder._wanted(None)
     assert until(lambda: "mesh-1" in world.scene.names)
@@ -218,7 +218,7 @@ def test_what_is_no_mesh_is_refused_and_choices_that_do_not_work_can_be_changed(
     assert until(lambda: "Not added" in folder.verdict)
     assert not folder.size.visible
     folder.take(Sent("fine.obj", ball_file(2)))
-    assert until(lambda: folder.size.visible)
+    assert until(lambda: "is fine" in folder.verdict)
     folder.size.value = -1.0  # as no slider gives it
     folder._wanted(None)
     assert until(lambda: "Not added" in folder.verdict)
@@ -232,7 +232,7 @@ def test_a_mesh_that_does_not_fit_is_made_smaller_by_a_button(open_playground: C
     until(lambda: playground.shown[0] == playground.world.version)
     folder, world = playground.tabs[0].upload, playground.world  # type: ignore[attr-defined]
     folder.take(Sent("fine.obj", ball_file(2)))
-    assert until(lambda: folder.size.visible)
+    assert until(lambda: "is fine" in folder.verdict)
     folder.size.value, folder.vertices.value = folder.size.max, 100
     folder._wanted(None)
     assert until(lambda: [label for label, _ in playground.notices.remedies] == ["Make it half as large"])
