@@ -12,6 +12,10 @@ PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && { echo $$p; break; }; done)
 
+# Bytecode is kept, whatever the environment says: the tests start hundreds of programs, each of which would compile all
+# sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo play test quick style lint format docs bench lock wheel clean
 
 help: ## this list

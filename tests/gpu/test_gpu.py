@@ -7,13 +7,12 @@ Tolerances: positions after 30 frames (6 for chaotic scenes) of fixed substeps d
 order.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
+import warp as wp
 
 try:
     import pytest
@@ -27,6 +26,12 @@ from turgor.simulation.failure import ensure_fine
 
 TOLERANCE = {"single": 1e-4, "double": 1e-10}
 FRAMES, SUBSTEPS = 30, 24
+
+
+@wp.kernel
+def upwards(velocities: wp.array2d(dtype=wp.float32), speed: wp.float32):
+    """A kernel of somebody else's."""
+    velocities[wp.tid(), 2] = speed
 
 
 def empty(dim):
@@ -244,6 +249,24 @@ def check_save_and_load():
         assert np.abs(cpu.positions - sim.positions).max() <= TOLERANCE["single"]
 
 
+def check_shared_arrays():
+    """`sim.arrays` is the GPU's memory: what another library writes there, on the GPU, is what moves."""
+    sims = {device: turgor.Simulation(drop(3), device=device, substeps=SUBSTEPS) for device in ("cpu", "cuda")}
+    for device, sim in sims.items():
+        velocities = sim.arrays.velocities
+        assert velocities.ptr == sim.state.v.ptr
+        assert velocities.device.is_cuda == (device == "cuda")
+        other = wp.from_dlpack(velocities)  # as torch and jax take it
+        assert (other.ptr, other.device) == (velocities.ptr, velocities.device)
+        wp.launch(upwards, dim=sim.vertices, inputs=[other, 3.0], device=velocities.device)
+        sim.arrays.changed(moved=False)
+        sim.run(0.1)
+    assert sims["cuda"].arrays.positions.__cuda_array_interface__["data"][0] == sims["cuda"].state.x.ptr
+    assert sims["cpu"]["ball"].center[2] > 0.8
+    error = np.abs(sims["cpu"].positions - sims["cuda"].positions).max()
+    assert error < TOLERANCE["single"], error
+
+
 # These add with atomics, in an order that differs from run to run (docs/architecture.md)
 UNORDERED = ("star, bending", "torus, bending", "volume by subdivision")
 SOLVERS = ("euler", "symplectic", "midpoint", "heun", "rk4", "rk4-martin")
@@ -259,6 +282,7 @@ CHECKS = [
     (check_grab,),
     (check_unstable,),
     (check_save_and_load,),
+    (check_shared_arrays,),
 ]
 
 

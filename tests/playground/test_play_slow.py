@@ -106,6 +106,17 @@ def test_it_is_said_once_when_it_stays_slow_and_again_after_a_calm() -> None:
     assert [watch.look(now) for now in (30.0, 30.5, 31.5)] == [False, False, True]
 
 
+def test_the_time_to_build_another_scene_is_no_slowness() -> None:
+    watch = slow(World(gallery.load("drop-2d")), 0.01)
+    watch.rates.update_gap = 0.2
+    assert not watch.look(0.0)
+    watch.world.open(gallery.load("drop-2d"))
+    watch.rates.update_gap = 9.0
+    assert not watch.look(9.0)
+    assert not watch.look(9.5)
+    assert watch.look(10.5)  # it is slow indeed
+
+
 def test_what_is_quick_or_paused_is_not_slow() -> None:
     quick = slow(World(gallery.load("drop-2d")), 0.5 * LONGEST)
     assert not any(quick.look(now) for now in range(10))

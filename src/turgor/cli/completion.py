@@ -49,7 +49,9 @@ def devices(incomplete: str) -> list[str]:
 
 def lessons(incomplete: str) -> list[str]:
     """Names of guided experiments."""
-    return [name for name in ("boyle", "bounce", "gas-laws", "balloon") if name.startswith(incomplete)]
+    from turgor.viewer.lessons import LESSONS
+
+    return [name for name in LESSONS if name.startswith(incomplete)]
 
 
 def recordings(incomplete: str) -> list[str]:

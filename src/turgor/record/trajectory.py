@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
-from turgor.output.frame import SKIN_FIELDS, BodyLayout, Frame, Layout, WallLayout, WallPose
-from turgor.record.vtkhdf import FORMAT
+from turgor.output.frame import SKIN_FIELDS, Frame, Layout, WallPose
+from turgor.record.vtkhdf_layout import is_current, read_layout
 
 __all__ = ["Trajectory", "read"]
 
@@ -44,10 +44,10 @@ class Trajectory:
             raise SceneError(f"{self.path}: {what}; give a .vtkhdf file that turgor recorded.") from None
         try:
             with self._damaged():
-                if "turgor" not in self._file or self._file["turgor"].attrs["format"] != FORMAT:
+                if not is_current(self._file):
                     raise SceneError(f"{self.path}: was not recorded by this version of turgor; record the run again.")
-                self.layout: Layout = _read_layout(self._file["turgor"], self._table)
-                count = int(self._file["VTKHDF/Steps"].attrs["NSteps"])
+                self.layout: Layout = read_layout(self._file["turgor"], self._table)
+                count = _number(self._file["VTKHDF/Steps"], "NSteps")
                 self.times: FloatArray = self._table(self._file["VTKHDF/Steps/Values"])[:count]  # (frames,) seconds
                 if len(self.times) != count or not count > 0:
                     raise ValueError(f"it announces {count} frames")
@@ -85,16 +85,9 @@ class Trajectory:
         for shape in (data.shape, data.chunks or ()):
             if math.prod(shape) * int(data.dtype.itemsize) > self._size:
                 raise ValueError(f"{data.name} announces more than the file holds")
-        if data.dtype.kind == "O" and data.size and self._text_bytes(data) > self._size:
-            raise ValueError(f"{data.name} announces longer words than the file holds")
+        if data.dtype.kind not in "iuf":
+            raise ValueError(f"{data.name} holds no numbers")
         return data
-
-    def _text_bytes(self, data: Any) -> int:
-        """Of all words of a dataset: HDF5 keeps the length of each, with its place, and takes memory for it unseen."""
-        with self.path.open("rb") as file:
-            file.seek(data.id.get_offset())
-            words = np.frombuffer(file.read(16 * data.size), [("length", "<u4"), ("place", "<u8"), ("index", "<u4")])
-        return int(words["length"].sum(dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.times)
@@ -167,50 +160,11 @@ def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
-def _read_layout(group: Any, table: Callable[[Any], Any]) -> Layout:
-    """The layout; `table` checks a dataset before it is read."""
-    bodies, walls, dim = group["bodies"], group["walls"], int(group.attrs["dim"])
-    for part in (*bodies.values(), *walls.values(), *(bodies["uv"].values() if "uv" in bodies else ())):
-        if hasattr(part, "dtype"):
-            table(part)
-    stops = np.cumsum(bodies["face_counts"][:])
-    faces = np.split(bodies["faces"][:], stops[:-1]) if len(stops) else []
-    parts = []
-    for number, name in enumerate(bodies["names"].asstr()[:]):
-        color = bodies["colors"][number]
-        uv, corner_uv = f"uv/{number}", f"corner_uv/{number}"
-        parts.append(
-            BodyLayout(
-                name=str(name),
-                kind=str(bodies["kinds"].asstr()[number]),
-                start=int(bodies["starts"][number]),
-                count=int(bodies["counts"][number]),
-                faces=faces[number],
-                uv=bodies[uv][:] if uv in bodies else None,
-                color=None if np.isnan(color).any() else (float(color[0]), float(color[1]), float(color[2])),
-                material="materials" in bodies and bool(bodies["materials"][number]),
-                corner_uv=bodies[corner_uv][:] if corner_uv in bodies else None,
-                texture=(str(bodies["textures"].asstr()[number]) or None) if "textures" in bodies else None,
-            )
-        )
-    sides = []
-    for number, name in enumerate(walls["names"].asstr()[:]):
-        normal, size = (tuple(float(v) for v in walls[key][number] if not np.isnan(v)) for key in ("normals", "sizes"))
-        sides.append(WallLayout(str(name), str(walls["kinds"].asstr()[number]), normal, size))
-    layout = Layout(str(group.attrs["scene"]), dim, float(group.attrs["fps"]), tuple(parts), tuple(sides))
-    _check(layout)
-    return layout
+def _number(group: Any, name: str) -> int:
+    """An attribute, if it is a number: of a text, HDF5 would believe any length."""
+    import h5py
 
-
-def _check(layout: Layout) -> None:
-    """ValueError if parts of a layout contradict each other."""
-    if layout.dim not in (2, 3) or not 0.0 < layout.fps < np.inf:
-        raise ValueError(f"dim = {layout.dim}, fps = {layout.fps}")
-    start = 0
-    for body in layout.bodies:
-        inside = body.faces.ndim == 2 and body.faces.shape[1] == layout.dim
-        if inside and len(body.faces):
-            inside = body.faces.min() >= 0 and body.faces.max() < body.count
-        if not inside or body.start != start or body.count < 0:
-            raise ValueError(f"the body {body.name!r} has other vertices than its faces")
-        start += body.count
+    kind = h5py.h5a.open(group.id, name.encode()).get_type()
+    if not isinstance(kind, h5py.h5t.TypeIntegerID):
+        raise ValueError(f"{name} is no number")
+    return int(group.attrs[name])

@@ -34,10 +34,10 @@ from turgor.output.frame import SKIN_FIELDS, Frame, Layout
 from turgor.record.file_sink import FileSink
 from turgor.record.geometry import loops, to_3d
 from turgor.record.open_file import RENAMES_OPEN_FILES, lock, open_for_update, read_at, write_at
+from turgor.record.vtkhdf_layout import same, write_layout
 
-__all__ = ["FORMAT", "VtkHdfSink"]
+__all__ = ["VtkHdfSink"]
 
-FORMAT = 1  # of the group /turgor, which keeps what VTKHDF has no place for
 PAGE = 4096  # bytes; the smallest page size in use, so a write inside the first one is never torn
 FIRST_ROOM = 1 << 22  # bytes of frames in the first file, when the number of frames is not known
 COPY_BLOCK = 1 << 24  # bytes per read when the file grows
@@ -230,13 +230,13 @@ class _Recorded:
             raise SceneError(f"{path}: the recording that this run would go on with is not there; {again}")
         try:
             with h5py.File(path, "r", locking=False) as file, _in_memory() as expected:
-                _write_layout(expected.create_group("turgor"), plan.layout)
-                same = _same(file["turgor"], expected["turgor"])
+                write_layout(expected.create_group("turgor"), plan.layout)
+                found = same(file["turgor"], expected["turgor"])
                 self.capacity = int(file["VTKHDF/Steps"].attrs["NSteps"])
                 self.places = {name: _place(file[f"VTKHDF/{name}"], plan.dtype(name)) for name in plan.shapes}
         except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise SceneError(f"{path}: not a recording of this version of turgor ({error}); {again}") from None
-        if not same:
+        if not found:
             raise SceneError(f"{path}: it is the recording of another scene; {again}")
         if self.capacity < keep:
             raise SceneError(f"{path}: it has {self.capacity} frames, and the run would go on after {keep}; {again}")
@@ -264,15 +264,6 @@ def _place(data: Any, dtype: np.dtype[Any]) -> int:
     return int(place)
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether two groups, or two datasets, of HDF5 files hold the same."""
-    if {**one.attrs} != {**other.attrs}:
-        return False
-    if hasattr(one, "shape"):
-        return np.array_equal(one[()], other[()], equal_nan=one.dtype.kind == "f")
-    return set(one) == set(other) and all(_same(one[key], other[key]) for key in one)
-
-
 def _find(page: bytearray, start: int, pattern: bytes, what: str) -> int:
     """Where HDF5 put a number that we will change: the first place after `start`."""
     place = page.find(pattern, start)
@@ -284,7 +275,7 @@ def _find(page: bytearray, start: int, pattern: bytes, what: str) -> int:
 def _ensure_room(path: Path, plan: _Plan, capacity: int) -> None:
     """OSError where the disk has no room for what HDF5 writes: it crashes (1.14) when it finds that out itself."""
     layout = plan.layout
-    size = (1 << 16) + 512 * capacity + 64 * layout.faces + 32 * layout.vertices  # bytes, more than it needs
+    size = (1 << 16) + 512 * capacity + 1024 * len(layout.bodies) + 128 * layout.faces + 32 * layout.vertices  # enough
     fd = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0))
     try:
         write_at(fd, bytes(size), 0)
@@ -316,7 +307,7 @@ def _lay_out(path: Path, plan: _Plan, capacity: int, count: int) -> tuple[dict[s
             if name != "Steps/Values":
                 shape = (capacity * rows, columns) if columns > 1 else (capacity * rows,)
                 places[name] = _reserve(root, name, shape, plan.dtype(name).newbyteorder("<")).id.get_offset()
-        _write_layout(file.create_group("turgor"), plan.layout)
+        write_layout(file.create_group("turgor"), plan.layout)
     return places, header
 
 
@@ -379,36 +370,3 @@ def _write_steps(steps: Any, plan: _Plan, capacity: int) -> None:
             offsets[kind][array] = index * rows
         if kind == "FieldData":
             sizes[array] = np.tile(np.array([columns, rows], np.int64), (capacity, 1))
-
-
-def _write_layout(group: Any, layout: Layout) -> None:
-    """The layout, for `turgor.record.read`."""
-    import h5py
-
-    text = h5py.string_dtype()
-    group.attrs.update({"format": FORMAT, "scene": layout.scene, "dim": layout.dim, "fps": layout.fps})
-    bodies = group.create_group("bodies")
-    bodies.create_dataset("names", data=[body.name for body in layout.bodies], dtype=text)
-    bodies.create_dataset("kinds", data=[body.kind for body in layout.bodies], dtype=text)
-    bodies["starts"] = np.array([body.start for body in layout.bodies], np.int64)
-    bodies["counts"] = np.array([body.count for body in layout.bodies], np.int64)
-    bodies["colors"] = np.array([body.color or (np.nan,) * 3 for body in layout.bodies], np.float64).reshape(-1, 3)
-    faces = [np.asarray(body.faces, np.int32).reshape(-1, layout.dim) for body in layout.bodies]
-    bodies["faces"] = np.concatenate([*faces, np.zeros((0, layout.dim), np.int32)])
-    bodies["face_counts"] = np.array([len(part) for part in faces], np.int64)
-    if layout.has_materials:
-        bodies["materials"] = np.array([body.material for body in layout.bodies], np.uint8)
-    for number, body in enumerate(layout.bodies):
-        if body.uv is not None:
-            bodies[f"uv/{number}"] = np.asarray(body.uv, np.float64)
-        if body.corner_uv is not None:
-            bodies[f"corner_uv/{number}"] = np.asarray(body.corner_uv, np.float64)
-    if any(body.texture for body in layout.bodies):  # absolute: the file may be read from another folder
-        paths = [os.path.abspath(body.texture) if body.texture else "" for body in layout.bodies]
-        bodies.create_dataset("textures", data=paths, dtype=text)
-    walls = group.create_group("walls")
-    walls.create_dataset("names", data=[wall.name for wall in layout.walls], dtype=text)
-    walls.create_dataset("kinds", data=[wall.kind for wall in layout.walls], dtype=text)
-    for key in ("normal", "size"):
-        padded = [(*getattr(wall, key), *(np.nan,) * 3)[:3] for wall in layout.walls]
-        walls[f"{key}s"] = np.array(padded, np.float64).reshape(-1, 3)

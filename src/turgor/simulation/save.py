@@ -1,4 +1,8 @@
-"""Saving a simulation and going on bit for bit: one .npz with the scene as text and every array that changes."""
+"""Saving a simulation and going on bit for bit: one .npz with the scene as text and every array that changes.
+
+Some arrays are lists of a contact method, whose entries are places in others: kernels go there without asking. So the
+file has a digest of them all, and one whose arrays are not those that were saved is refused.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import json
 import math
 import os
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -30,11 +34,11 @@ from turgor.solvers.schemes import SCHEMES
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
 
-__all__ = ["Described", "described", "digest", "inlined", "load", "owners", "save"]
+__all__ = ["Described", "described", "digest", "digest_of", "inlined", "load", "owners", "save"]
 
 T = TypeVar("T", bound=Placed)
 
-VERSION = 5
+VERSION = 6
 CONTACT = "contact_"  # prefix of the arrays of contact methods
 
 
@@ -69,8 +73,13 @@ def _restore(sim: Simulation, arrays: dict[str, npt.NDArray[Any]]) -> None:
 
 def digest(sim: Simulation) -> str:
     """Hex digest (SHA-256) of all that changes."""
+    return digest_of(_changing(sim))
+
+
+def digest_of(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    """Hex digest (SHA-256) of arrays, by name."""
     sha = hashlib.sha256()
-    for name, array in sorted(_changing(sim).items()):
+    for name, array in sorted(arrays.items()):
         sha.update(name.encode())
         sha.update(np.ascontiguousarray(array).tobytes())
     return sha.hexdigest()
@@ -111,15 +120,16 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
         raise SceneError(f"{target}: is a folder; give the name of a file in it, such as state.npz")
     if not target.parent.is_dir():
         raise SceneError(f"{target}: the folder {str(target.parent)!r} does not exist; create it first")
+    arrays: dict[str, Any] = _changing(sim)
+    arrays |= {CONTACT + name: values for name, values in sim.engine.saved_contacts().items()}
     header = {
         "version": VERSION,
         "scene": inlined(sim.scene).to_toml(),
         "device": sim.device,
         "choice": list(sim.choice),
         "settings": {key: value for key, value in sim.settings.arguments().items() if key != "device"},
+        "digest": digest_of(arrays),
     }
-    arrays: dict[str, Any] = _changing(sim)
-    arrays |= {CONTACT + name: values for name, values in sim.engine.saved_contacts().items()}
     with replacing(target) as temporary, temporary.open("wb") as file:
         np.savez(file, header=json.dumps(header), **arrays)
 
@@ -131,6 +141,7 @@ class Described(NamedTuple):
     device: str  # where it ran
     choice: Choice
     settings: dict[str, Any]  # arguments of `turgor.Simulation`
+    digest: str  # of its arrays
 
 
 def described(path: str | os.PathLike[str]) -> Described:
@@ -146,12 +157,13 @@ def described(path: str | os.PathLike[str]) -> Described:
             )
         scene, device, settings = table["scene"], table.get("device", "cpu"), dict(table["settings"])
         solver, reason = map(str, table["choice"])
+        sealed = str(table["digest"])
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise SceneError(f"{path}: not a saved simulation ({error}); write one with sim.save(path)") from None
     if unknown := set(settings) - set(RunSettings.__dataclass_fields__) | {"device", "seconds"} & set(settings):
         raise SceneError(f"{path}: the saved settings have an unknown entry {min(unknown)!r}; save it again")
     choice("solver", solver, [*SCHEMES, "implicit"])
-    return Described(text("scene", scene), text("device", device), Choice(solver, reason), settings)
+    return Described(text("scene", scene), text("device", device), Choice(solver, reason), settings, sealed)
 
 
 def _read(path: str | os.PathLike[str], names: Sequence[str] | None = None) -> dict[str, npt.NDArray[Any]]:
@@ -180,6 +192,11 @@ def _bytes_of(member: IO[bytes]) -> int:
 def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Simulation:
     """Build the simulation again from its scene, then put every array back."""
     header, arrays = described(path), _read(path)
+    arrays.pop("header")
+    if digest_of(arrays) != header.digest:
+        raise SceneError(
+            f"{path}: damaged: its arrays are not those that were saved; use another copy, or run it again"
+        )
     scene = Scene.from_toml(header.scene, source=str(path))
     for body in [body for body in scene.bodies if getattr(body, "settled", False)]:
         scene.set(f"{body.name}.settled", False)  # it has settled already

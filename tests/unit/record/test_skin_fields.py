@@ -104,7 +104,7 @@ def test_without_materials_nothing_is_added(tmp_path):
     with h5py.File(tmp_path / "run.vtkhdf") as file:
         assert "CellData" not in file["VTKHDF"]
         assert not len(file["VTKHDF/Steps/CellDataOffsets"])
-        assert "materials" not in file["turgor/bodies"]
+        assert b'"material": true' not in bytes(file["turgor/layout"][:])
     with np.load(tmp_path / "run.npz") as run:
         assert not set(FIELDS) & set(run)
     with read(tmp_path / "run.vtkhdf") as run:

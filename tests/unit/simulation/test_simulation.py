@@ -12,6 +12,7 @@ import warp as wp
 
 import turgor
 from turgor import Gas, SceneError, Springs, UnstableError, shapes
+from turgor.simulation.save import digest_of
 
 GAS = Gas.at(gauge=200.0, ambient=1000.0)
 
@@ -400,22 +401,26 @@ def test_a_body_that_is_at_rest_already_is_settled_at_once():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "sealed", "message"),
     [
-        (lambda arrays: arrays.pop("grab_target"), "is not complete, it has no 'grab_target'; save it again"),
-        (lambda arrays: arrays.update(x=arrays["x"][:-1]), "the saved arrays do not fit their scene"),
+        (lambda arrays: arrays.pop("grab_target"), True, "is not complete, it has no 'grab_target'; save it again"),
+        (lambda arrays: arrays.update(x=arrays["x"][:-1]), True, "the saved arrays do not fit their scene"),
+        (lambda arrays: arrays["grab_vertex"].fill(10**6), False, "damaged: its arrays are not those that were saved"),
     ],
-    ids=["missing", "short"],
+    ids=["missing", "short", "other"],
 )
-def test_a_damaged_save_is_refused_with_a_sentence(tmp_path, change, message):
+def test_a_damaged_save_is_refused_with_a_sentence(tmp_path, change, sealed, message):
     scene = turgor.Scene()
     scene.add_soft_body(shapes.icosphere(subdivisions=1))
     path = tmp_path / "state.npz"
     turgor.Simulation(scene).save(path)
     with np.load(path) as file:
         arrays = dict(file)
+    header = json.loads(str(arrays.pop("header")))
     change(arrays)
-    np.savez(path, **arrays)
+    if sealed:
+        header["digest"] = digest_of(arrays)
+    np.savez(path, header=json.dumps(header), **arrays)
     with pytest.raises(SceneError, match=message):
         turgor.Simulation.load(path)
 

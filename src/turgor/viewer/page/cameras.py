@@ -29,7 +29,9 @@ ARRIVING = 10.0  # s
 ALONG = np.array([0.0, 1.0, 0.0])  # the direction in which the camera of a 2D scene looks
 OWN = 3.0  # s that a camera may take to tell where it was set to
 SAME = 2e-3  # of the distance to its target: so near a camera is where it was set to
-FOLLOWS = 1 / 30  # s
+FOLLOWS = 1 / 30  # s between two steps of following, at least
+BETWEEN = 1.5  # times the time that a page takes to be where it was set to: a picture in which a hand can be seen
+UNTOLD = 0.5  # s after which a page that does not tell where it is is set on
 PAUSE = 4.0  # s that a person has the camera after moving it
 TIME = 0.7  # s in which following makes up for all but 1/e of the way
 LOST, FOUND = 0.5, 0.08  # part of the bodies out of the picture that following starts at; half pictures it ends at
@@ -52,6 +54,9 @@ class Cameras:
         self._welcome: dict[int, float] = {}  # client -> s, as time.time(): when it came
         self._set: dict[int, deque[tuple[float, FloatArray]]] = {}  # client -> time, (2, 3) eye and target set by us
         self._moved: dict[int, float] = {}  # client -> s, as time.time(): when a person moved it
+        self._arrived: dict[
+            int, deque[tuple[float, float]]
+        ] = {}  # client -> time it was where it was set to, s it took
         self._following: set[int] = set()
         self._marks: dict[int, dict[str, Any]] = {}  # client -> body -> label
         playground.world.picture_center = self.center
@@ -121,7 +126,10 @@ class Cameras:
             now, pose = time.time(), np.array([client.camera.position, client.camera.look_at])
             near = SAME * float(np.linalg.norm(pose[0] - pose[1])) + 1e-9
             ours = list(self._set.get(number, ()))
-            if not any(now - at < OWN and np.abs(pose - own).max() < near for at, own in ours):
+            since = [at for at, own in ours if now - at < OWN and np.abs(pose - own).max() < near]
+            if since:
+                self._arrived.setdefault(number, deque(maxlen=8)).append((now, now - since[-1]))
+            else:
                 self._moved[number] = now
 
         client.camera.on_update(moved)
@@ -141,7 +149,7 @@ class Cameras:
     def _reframe(self) -> None:
         """A page learns the size of its picture in steps, as the controls dock: aim again while it still arrives."""
         clients, now = self._playground.server.get_clients(), time.time()
-        for notes in (self._welcome, self._aspects, self._set, self._moved, self._marks):
+        for notes in (self._welcome, self._aspects, self._set, self._moved, self._arrived, self._marks):
             for number in [number for number in list(notes) if number not in clients]:
                 del notes[number]
         self._following &= set(clients)
@@ -186,6 +194,8 @@ class Cameras:
             if now - self._moved.get(number, 0.0) < PAUSE or playground.pointers.holds(number):
                 self._following.discard(number)
                 continue
+            if (passed := self._since_set(number, now)) is None:
+                continue
             sight = Sight.of(client.camera)
             if number not in self._following:
                 lost = np.mean([not sight.sees(points) for points in bodies.values()])
@@ -193,9 +203,24 @@ class Cameras:
                     continue
                 self._following.add(number)
             way = middle - sight.target
-            self._move(client, *(pose + (1.0 - math.exp(-FOLLOWS / TIME)) * way for pose in (sight.eye, sight.target)))
+            step = (1.0 - math.exp(-passed / TIME)) * way
+            self._move(client, sight.eye + step, sight.target + step)
             if np.linalg.norm(way) < FOUND * sight.half_size.min():
                 self._following.discard(number)
+
+    def _since_set(self, number: int, now: float) -> float | None:
+        """Seconds since a camera was set, if it may be set again.
+
+        A page takes the last place that it was sent in each picture, and tells what it shows: were it sent one for
+        each, as a slow page is that draws a dozen a second, it would never tell that a hand turns it.
+        """
+        at = self._set[number][-1][0] if self._set.get(number) else 0.0
+        if now - at > UNTOLD:
+            return FOLLOWS
+        arrived = list(self._arrived.get(number, ()))
+        told = bool(arrived) and arrived[-1][0] > at
+        waited = told and now - arrived[-1][0] > BETWEEN * max(took for _, took in arrived)
+        return now - at if waited else None
 
     def _mark(self) -> None:
         """Arrows at the edge of a picture to the bodies that are not in it."""

@@ -6,7 +6,7 @@ Frames of a slow world are made shorter (`World.adapt_frame_length`), so that on
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from turgor.errors import TurgorError
 from turgor.scene.data import Body, SoftBody
@@ -35,10 +35,15 @@ class Slowness:
     sentence: str = ""  # what is slow; empty while nothing is
     _since: float | None = None  # s: when it became slow
     _quick: float | None = None  # s: when it became quick again
+    _version: int = field(init=False)  # of the world: to build another takes time, which is no slowness
+
+    def __post_init__(self) -> None:
+        self._version = self.world.version
 
     def look(self, now: float) -> bool:
         """Call some times per second with the time (s); whether it has become slow, and that is to be said."""
-        if not self._is_slow():
+        built, self._version = self._version != self.world.version, self.world.version
+        if built or not self._is_slow():
             self._since = None
             self._quick = self._quick if self._quick is not None else now
             if now - self._quick > CALM:
