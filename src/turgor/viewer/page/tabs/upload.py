@@ -24,8 +24,8 @@ UPWARDS = ("z", "y", "x", "-z", "-y", "-x")  # turgor's own first: the file as i
 LARGEST, ALL, UNION = "the largest", "all, a body each", "joined (overlapping)"
 PARTS = {LARGEST: None, ALL: "all", UNION: "union"}
 FEWEST = 20  # vertices: it still looks like something
-# The first choice, measured on one core with the skin of TOY, 0.95 m long, alone on a floor: a cow runs at 0.47 of real
-# time with 400 vertices and at 0.27 with 702, a simpler one ("spot") at 0.79 and 0.56. Their forms change by 2 to 5 %.
+# The first choice, measured on one core with the skin of TOY, 0.95 m long, alone on a floor: a cow runs at 0.53 of real
+# time with 400 vertices and at 0.72 with 300, a simpler one ("spot") at 1.05 and 1.5. Their forms change by 2 to 5 %.
 VERTICES = 400
 FINER = 1.6  # times as many vertices, where a skin of few gives way
 TOY = "beach ball"  # keeps the form of most meshes within some 3 % (docs/materials.md)
