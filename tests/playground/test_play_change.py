@@ -471,6 +471,24 @@ def test_only_the_latest_value_of_a_drag_is_applied(playground: Playground, monk
     assert changes == [("gravity", (0.0, 0.0, -20.0)), "end"]
 
 
+def test_a_slider_of_a_body_that_is_gone_does_nothing(playground: Playground) -> None:
+    """Found by tools/soak: it was moved while another scene was opened, before its nodes were there."""
+    tab, told = playground.tabs[0], []
+    playground.notices.say = lambda *words, **_: told.append(words)  # type: ignore[method-assign, assignment]
+
+    def open_and_move() -> None:
+        playground.open(gallery.load("drop-2d"))
+        tab._wanted = {"mass": 2.0}  # type: ignore[attr-defined]
+        tab._apply()  # type: ignore[attr-defined]
+        tab._refresh()  # type: ignore[attr-defined]
+
+    playground.do(open_and_move)
+    assert until(lambda: playground.world.scene.name == "drop-2d" and playground.shown[0] == playground.world.version)
+    assert until(lambda: tab._names["mass"] == ["ball"])  # type: ignore[attr-defined]
+    assert told == []
+    assert playground.world.scene == gallery.load("drop-2d")
+
+
 def test_values_beyond_the_range_get_a_sentence_and_linked_controls_follow(playground: Playground) -> None:
     panel: Any = playground.tabs[0]
     told = listen(playground)

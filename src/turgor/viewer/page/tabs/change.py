@@ -11,6 +11,7 @@ from turgor.viewer.page.tabs.tab import Tab
 from turgor.viewer.world.parameters import (
     ENTRIES,
     NARROW,
+    SCENE,
     Choice,
     Parameter,
     Span,
@@ -117,6 +118,8 @@ class ChangeTab(Tab):
     def _apply(self) -> None:
         with self._lock:
             wanted, self._wanted = self._wanted, {}
+        if self._outdated():  # what is wanted was of a body that is gone
+            return
         for key, value in wanted.items():
             self._doubtful.pop(key, None)
             if value == MIXED:
@@ -137,6 +140,11 @@ class ChangeTab(Tab):
         if "pressure_at" in wanted:  # other amounts of gas suit
             self._fit("moles")
         self._refresh()
+
+    def _outdated(self) -> bool:
+        """Whether there are other bodies, and `_arrange` is still to come, with their nodes."""
+        known = {SCENE, *self._playground.world.scene.names}
+        return any(name not in known for names in self._names.values() for name in names)
 
     def _check(self, key: str, value: Any) -> None:
         """SceneError where a body cannot have it."""
@@ -184,6 +192,8 @@ class ChangeTab(Tab):
     def _refresh(self) -> None:
         """Show the values of now, but leave alone what someone is just moving."""
         world, now = self._playground.world, time.perf_counter()
+        if self._outdated():
+            return
         resting = [key for key, touched in list(self._touched.items()) if now - touched > REST]
         for key in resting:
             self._touched.pop(key, None)
