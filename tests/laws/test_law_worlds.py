@@ -24,7 +24,7 @@ numbers = st.lists(st.integers(0, 10_000), min_size=WORLDS, max_size=WORLDS)
 
 
 @pytest.mark.req("X6")
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scene=scenes, rows=numbers, precision=st.sampled_from(["single", "double"]))
 @example(scene=(3, ["ball", "cloth"]), rows=[1, 2, 3], precision="double")
 @example(scene=(3, ["torus"]), rows=[1, 2, 3], precision="single")  # alone in its world: some skip contact

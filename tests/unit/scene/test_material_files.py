@@ -121,7 +121,7 @@ def scenes(draw: st.DrawFn) -> Scene:
 
 
 @given(scenes(), skins)
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_round_trips_are_exact_before_and_after_a_change(scene: Scene, skin: Any) -> None:
     for _ in range(2):
         text = scene.to_toml()

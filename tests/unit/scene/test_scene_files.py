@@ -161,7 +161,7 @@ def scenes(draw: st.DrawFn) -> Scene:
 
 
 @given(scenes())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_round_trip_is_exact(scene: Scene) -> None:
     written = scene.to_toml()
     again = Scene.from_toml(written)

@@ -215,8 +215,10 @@ class Cameras:
         each, as a slow page is that draws a dozen a second, it would never tell that a hand turns it.
         """
         at = self._set[number][-1][0] if self._set.get(number) else 0.0
-        if now - at > UNTOLD:
+        if number not in self._following:
             return FOLLOWS
+        if now - at > UNTOLD:
+            return UNTOLD
         arrived = list(self._arrived.get(number, ()))
         told = bool(arrived) and arrived[-1][0] > at
         waited = told and now - arrived[-1][0] > BETWEEN * max(took for _, took in arrived)
