@@ -130,7 +130,7 @@ class Visitor:
         if calm:
             self.context.add_init_script(CALM)
         self.page: Page = self.context.new_page()
-        self.page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
+        self.page.on("pageerror", lambda error: self.errors.append(f"page error: {error.stack or error}"[:800]))
         self.page.on("console", self._note)
         self.page.goto(playground.url)
         self.wait(lambda: set(playground.server.get_clients()) - before, "the page to connect")
