@@ -30,6 +30,7 @@ SCENE_SECONDS = 20.0  # s in each scene
 SAMPLE_SECONDS = 3.0  # s between two looks at the memory
 ATTEMPTS = 4  # to open a scene from the list
 ACTION_MS = 3000  # ms: a control that cannot be reached in that time has gone
+OPENING_MS = 15000  # ms: the list of scenes is always there; of a large scene, software draws few pictures a second
 PANEL = "[data-dock-area]"
 KEYS = ["Space", "n", "r", "f", "1", "2", "3", "4", "5", "v", "o", "b", "c", "l", "x", "k"]
 SPARED = ("Upload", "Video", "GIF")  # no file to give; films take the machine for themselves, and have their own tests
@@ -279,6 +280,7 @@ class _Soaker:
         page.keyboard.press("Escape")
         self.visitor.dismiss_alerts()
         version = world.version
+        page.set_default_timeout(OPENING_MS)
         for _ in range(ATTEMPTS):
             if world.scene.name == name:  # by its picture in the gallery, a moment ago
                 break
@@ -286,7 +288,9 @@ class _Soaker:
                 self.poke(page.get_by_role("tab", name="Choose", exact=True))
                 self.poke(self.visitor.box("Scene"))
                 self.poke(page.get_by_role("option", name=name, exact=True))
-                self.visitor.wait(lambda: world.scene.name == name and world.version > version, seconds=10)
+                self.visitor.wait(
+                    lambda: world.scene.name == name and world.version > version, seconds=OPENING_MS / 1000
+                )
                 break
             self.report.missed += 1
             page.keyboard.press("Escape")
@@ -299,6 +303,7 @@ class _Soaker:
                 f"{name} could not be opened from the page: it shows {shown!r} and {alerts} (after: {done})"
             )
             ask(self.playground, self.playground.open, gallery.load(name))
+        page.set_default_timeout(ACTION_MS)
         self.report.scenes.append(name)
         self.done.append(f"scene {name}")
 
