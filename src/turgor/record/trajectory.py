@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from turgor.errors import SceneError
 from turgor.output.frame import SKIN_FIELDS, Frame, Layout, WallPose
-from turgor.record.vtkhdf_layout import is_current, read_layout
+from turgor.record.vtkhdf_layout import is_current, number_of, read_layout
 
 __all__ = ["Trajectory", "read"]
 
@@ -47,7 +47,7 @@ class Trajectory:
                 if not is_current(self._file):
                     raise SceneError(f"{self.path}: was not recorded by this version of turgor; record the run again.")
                 self.layout: Layout = read_layout(self._file["turgor"], self._table)
-                count = _number(self._file["VTKHDF/Steps"], "NSteps")
+                count = number_of(self._file["VTKHDF/Steps"], "NSteps")
                 self.times: FloatArray = self._table(self._file["VTKHDF/Steps/Values"])[:count]  # (frames,) seconds
                 if len(self.times) != count or not count > 0:
                     raise ValueError(f"it announces {count} frames")
@@ -158,13 +158,3 @@ def read(path: str | Path) -> Trajectory:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:200]
-
-
-def _number(group: Any, name: str) -> int:
-    """An attribute, if it is a number: of a text, HDF5 would believe any length."""
-    import h5py
-
-    kind = h5py.h5a.open(group.id, name.encode()).get_type()
-    if not isinstance(kind, h5py.h5t.TypeIntegerID):
-        raise ValueError(f"{name} is no number")
-    return int(group.attrs[name])

@@ -34,7 +34,7 @@ from turgor.output.frame import SKIN_FIELDS, Frame, Layout
 from turgor.record.file_sink import FileSink
 from turgor.record.geometry import loops, to_3d
 from turgor.record.open_file import RENAMES_OPEN_FILES, lock, open_for_update, read_at, write_at
-from turgor.record.vtkhdf_layout import same, write_layout
+from turgor.record.vtkhdf_layout import number_of, same, write_layout
 
 __all__ = ["VtkHdfSink"]
 
@@ -232,7 +232,7 @@ class _Recorded:
             with h5py.File(path, "r", locking=False) as file, _in_memory() as expected:
                 write_layout(expected.create_group("turgor"), plan.layout)
                 found = same(file["turgor"], expected["turgor"])
-                self.capacity = int(file["VTKHDF/Steps"].attrs["NSteps"])
+                self.capacity = number_of(file["VTKHDF/Steps"], "NSteps")
                 self.places = {name: _place(file[f"VTKHDF/{name}"], plan.dtype(name)) for name in plan.shapes}
         except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise SceneError(f"{path}: not a recording of this version of turgor ({error}); {again}") from None

@@ -15,10 +15,9 @@ import numpy as np
 
 from turgor.output.frame import BodyLayout, Layout, WallLayout
 
-__all__ = ["FORMAT", "is_current", "read_layout", "same", "write_layout"]
+__all__ = ["FORMAT", "is_current", "number_of", "read_layout", "same", "write_layout"]
 
-FORMAT = 2
-DIMS = (2, 3)
+FORMAT = 2  # of the group
 
 
 def write_layout(group: Any, layout: Layout) -> None:
@@ -111,7 +110,7 @@ def _color(red: Any, green: Any, blue: Any) -> tuple[float, float, float]:
 
 def _check(layout: Layout, faces: int) -> None:
     """ValueError if parts of a layout contradict each other."""
-    if layout.dim not in DIMS or not 0.0 < layout.fps < np.inf:
+    if layout.dim not in (2, 3) or not 0.0 < layout.fps < np.inf:
         raise ValueError(f"dim = {layout.dim}, fps = {layout.fps}")
     if faces != layout.faces:
         raise ValueError(f"{faces} faces for {layout.faces}")
@@ -123,6 +122,16 @@ def _check(layout: Layout, faces: int) -> None:
         if not inside or body.start != start or body.count < 0:
             raise ValueError(f"the body {body.name!r} has other vertices than its faces")
         start += body.count
+
+
+def number_of(group: Any, name: str) -> int:
+    """An attribute, if it is a number: of a text, HDF5 would believe any length."""
+    import h5py
+
+    kind = h5py.h5a.open(group.id, name.encode()).get_type()
+    if not isinstance(kind, h5py.h5t.TypeIntegerID):
+        raise ValueError(f"{name} is no number")
+    return int(group.attrs[name])
 
 
 def same(one: Any, other: Any) -> bool:

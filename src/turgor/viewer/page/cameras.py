@@ -54,9 +54,8 @@ class Cameras:
         self._welcome: dict[int, float] = {}  # client -> s, as time.time(): when it came
         self._set: dict[int, deque[tuple[float, FloatArray]]] = {}  # client -> time, (2, 3) eye and target set by us
         self._moved: dict[int, float] = {}  # client -> s, as time.time(): when a person moved it
-        self._arrived: dict[
-            int, deque[tuple[float, float]]
-        ] = {}  # client -> time it was where it was set to, s it took
+        # client -> when it was where it was set to, as time.time(), and the s that it took
+        self._arrived: dict[int, deque[tuple[float, float]]] = {}
         self._following: set[int] = set()
         self._marks: dict[int, dict[str, Any]] = {}  # client -> body -> label
         playground.world.picture_center = self.center
