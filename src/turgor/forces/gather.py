@@ -13,6 +13,7 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.forces import gas, springs
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import FACE_SHARE, Numbers, at
 
 __all__ = ["kernels"]
@@ -89,9 +90,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             f_out[i] = force
             area_out[i] = area
             volume += wp.dot(here - origin, area)
-        total = wp.tile_sum(wp.tile(volume))
+        total = block_sum(volume)
         if lane == 0:
-            partial_out[chunk] = total[0] / real(dim)
+            partial_out[chunk] = total / real(dim)
 
     @n.kernel(__name__)
     def collect_bodies(
@@ -129,9 +130,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         own = real(0.0)
         for c in range(chunk_first[b] + lane, chunk_first[b + 1], wp.block_dim()):
             own += partial[c]
-        total = wp.tile_sum(wp.tile(own))
+        total = block_sum(own)
         if lane == 0:
-            volume = share * total[0]
+            volume = share * total
             exact_volume_out[b] = volume
             if method[b] != 0:
                 volume = share * volume_sum[b]

@@ -6,19 +6,37 @@
 Outputs may be marked: `f_out` is `f`. A name that no source has, or that two sources have with different values, is an
 error, and so is a given name that the kernel does not know. All this happens while a frame is recorded, so it costs
 nothing when the frame is replayed.
+
+Threads of the CPU share a loop in one of two ways. `split` gives each a range of elements: the kernel adds `first` to
+its index. `parts` gives each a part of a list whose length only the device knows: the kernel takes the elements of
+`part` out of `parts` (`begin_of`).
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Any, Self
 
+import numpy as np
+import numpy.typing as npt
 import warp as wp
 
-__all__ = ["Launcher"]
+from turgor.kernel.team import Team
+
+__all__ = ["Launcher", "begin_of"]
 
 _ABSENT = object()
+ALONE = {"first": 0, "part": 0, "parts": 1}  # arguments by which threads share a loop, where one thread does it all
+LEAST = 512  # elements per thread for which a fork and a join pay
+
+
+@wp.func  # type: ignore[untyped-decorator]
+def begin_of(part: int, parts: int, count: int) -> int:
+    """The first of the elements that a part of a list has; its end is where the next part begins."""
+    return count * part // parts  # type: ignore[no-any-return]
 
 
 class Launcher:
@@ -26,6 +44,8 @@ class Launcher:
 
     prefixed: sources whose names carry a prefix in kernels: with `wall=[walls]`, `wall_normal` is `walls.normal`.
     """
+
+    team: Team | None = None  # threads that share long loops
 
     def __init__(self, device: Any, *sources: Any, **prefixed: Iterable[Any]) -> None:
         self.device = device
@@ -47,6 +67,60 @@ class Launcher:
         """One block of threads per element; on the CPU a block is a single thread."""
         wp.launch_tiled(kernel, dim=[dim], inputs=self.arguments(kernel, given), block_dim=block, device=self.device)
 
+    def split(
+        self, kernel: Any, count: int, cuts: npt.NDArray[Any] | None = None, *, least: int = LEAST, **given: Any
+    ) -> None:
+        """One thread per element, the elements shared by the team; the kernel adds `first` to its index.
+
+        cuts: where the loop may be cut, if not everywhere; least: elements per thread for which that pays.
+        """
+        ranges = self._ranges(count, cuts, least)
+        given_parts = [{**given, "first": first} for first, _ in ranges]
+        self._shared(kernel, [last - first for first, last in ranges], given_parts)
+
+    def split_blocks(self, kernel: Any, dim: int, block: int, *, least: int = 4, **given: Any) -> None:
+        """One block of threads per element, the elements shared by the team of CPU threads, each a block."""
+        ranges = self._ranges(dim, None, least)
+        if len(ranges) == 1:
+            self.blocks(kernel, dim, block, **given, first=0)
+        else:
+            self._shared(kernel, [(b - a, 1) for a, b in ranges], [{**given, "first": a} for a, _ in ranges])
+
+    def parts(self, kernel: Any, dims: int | tuple[int, int], each: Mapping[str, Sequence[Any]], **given: Any) -> None:
+        """The parts of a list at the same time; each: arguments that every part has its own of."""
+        size = self.sharing
+        shared = [
+            {**given, "part": part, "parts": size, **{name: values[part] for name, values in each.items()}}
+            for part in range(size)
+        ]
+        self._shared(kernel, [dims] * size, shared)
+
+    @property
+    def sharing(self) -> int:
+        """Threads that share a loop now: frames are shared, what is launched in between is not."""
+        return self.team.size if self.team is not None and self.team.recording else 1
+
+    def _ranges(self, count: int, cuts: npt.NDArray[Any] | None, least: int) -> list[tuple[int, int]]:
+        size = min(self.sharing, max(count // least, 1))
+        if size == 1:
+            return [(0, count)]
+        ends = np.arange(self.sharing + 1) * count // self.sharing
+        if cuts is not None:
+            ends = np.asarray(cuts)[np.abs(np.asarray(cuts)[None, :] - ends[:, None]).argmin(axis=1)]
+        ranges = [(int(a), int(b)) for a, b in pairwise(ends)]
+        return ranges if sum(b > a for a, b in ranges) > 1 else [(0, count)]
+
+    def _shared(self, kernel: Any, dims: list[Any], given: list[dict[str, Any]]) -> None:
+        arguments = [self.arguments(kernel, own) for own in given]
+        parts = [
+            partial(wp.launch, kernel, dim=dim, inputs=inputs, device=self.device)
+            for dim, inputs in zip(dims, arguments, strict=True)
+        ]
+        if len(parts) == 1 or self.team is None:
+            parts[0]()
+        else:
+            self.team.share((kernel, *dims, *map(_identity, [a for own in arguments for a in own])), parts)
+
     def arguments(self, kernel: Any, given: Mapping[str, Any]) -> list[Any]:
         """The arguments of a kernel in its order."""
         return self._all(f"kernel {kernel.key}", [argument.label for argument in kernel.adj.args], given)
@@ -62,7 +136,8 @@ class Launcher:
         unknown = sorted(set(given) - set(labels))
         if unknown:
             raise TypeError(f"{owner} has no argument {', '.join(unknown)}; it has: {', '.join(labels)}")
-        return [given[label] if label in given else self._found(owner, label) for label in labels]
+        known = ALONE | dict(given)
+        return [known[label] if label in known else self._found(owner, label) for label in labels]
 
     def _found(self, owner: str, label: str) -> Any:
         values: list[Any] = []
@@ -75,6 +150,11 @@ class Launcher:
             what = "is in no source" if not values else "means different things in several sources"
             raise TypeError(f"{owner}: argument {label!r} {what}; give it by name")
         return values[0]
+
+
+def _identity(value: Any) -> Any:
+    """By which two launches are the same: numbers by their values, arrays and structs by being the same ones."""
+    return value if isinstance(value, (int, float)) else id(value)
 
 
 def _value(source: Any, name: str) -> Any:

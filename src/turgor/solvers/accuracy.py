@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import FACE_SHARE, Numbers, at
 from turgor.scene.gas import VOLUME_FLOOR
 from turgor.solvers.schemes import Scheme
@@ -137,29 +138,29 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if clear != 0:
                 f[i] = vec()
                 area[i] = vec()
-        all_heavy = wp.tile_sum(wp.tile(heavy))
-        all_x = wp.tile_sum(wp.tile(drift[0]))
-        all_y = wp.tile_sum(wp.tile(drift[1]))
-        all_z = wp.tile_sum(wp.tile(drift[dim - 1]))
-        all_moving = wp.tile_sum(wp.tile(moving))
-        all_power = wp.tile_sum(wp.tile(power))
-        all_springs = wp.tile_sum(wp.tile(springs))
-        all_mixed = wp.tile_sum(wp.tile(mixed))
-        all_gas = wp.tile_sum(wp.tile(gas))
-        all_flow = wp.tile_sum(wp.tile(flow))
-        all_lost = wp.tile_sum(wp.tile(lost))
+        all_heavy = block_sum(heavy)
+        all_x = block_sum(drift[0])
+        all_y = block_sum(drift[1])
+        all_z = block_sum(drift[dim - 1])
+        all_moving = block_sum(moving)
+        all_power = block_sum(power)
+        all_springs = block_sum(springs)
+        all_mixed = block_sum(mixed)
+        all_gas = block_sum(gas)
+        all_flow = block_sum(flow)
+        all_lost = block_sum(lost)
         if lane == 0:
-            motion_sums_out[chunk, 0] = all_heavy[0]
-            motion_sums_out[chunk, 1] = all_x[0]
-            motion_sums_out[chunk, 2] = all_y[0]
-            motion_sums_out[chunk, 3] = wp.where(dim == 3, all_z[0], real(0.0))
-            motion_sums_out[chunk, 4] = all_moving[0]
-            motion_sums_out[chunk, 5] = all_power[0]
-            motion_sums_out[chunk, 6] = all_springs[0]
-            motion_sums_out[chunk, 7] = all_mixed[0]
-            motion_sums_out[chunk, 8] = all_gas[0]
-            motion_sums_out[chunk, 9] = all_flow[0]
-            motion_sums_out[chunk, 10] = all_lost[0]
+            motion_sums_out[chunk, 0] = all_heavy
+            motion_sums_out[chunk, 1] = all_x
+            motion_sums_out[chunk, 2] = all_y
+            motion_sums_out[chunk, 3] = wp.where(dim == 3, all_z, real(0.0))
+            motion_sums_out[chunk, 4] = all_moving
+            motion_sums_out[chunk, 5] = all_power
+            motion_sums_out[chunk, 6] = all_springs
+            motion_sums_out[chunk, 7] = all_mixed
+            motion_sums_out[chunk, 8] = all_gas
+            motion_sums_out[chunk, 9] = all_flow
+            motion_sums_out[chunk, 10] = all_lost
 
     @wp.func
     def total(sums: wp.array2d(dtype=real), first: int, last: int, column: int) -> wp.float64:

@@ -6,6 +6,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from turgor.kernel.blocks import block_min
 from turgor.kernel.numbers import Numbers, at
 from turgor.kernel.status import FINE, NOT_FINITE, OVERFLOW, TOO_STIFF
 
@@ -108,15 +109,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 worst = b
         if not (least >= wp.float64(0.0)):
             least = wp.float64(0.0)
-        shortest = wp.tile_min(wp.tile(least))
-        first = wp.tile_min(wp.tile(soonest))
-        brief = wp.tile_min(wp.tile(briefest))
-        chosen = wp.tile_min(wp.tile(wp.where(least == shortest[0], lane, wp.block_dim())))
-        if lane == chosen[0]:  # one of those that ask for as much
+        shortest = block_min(least)
+        first = block_min(soonest)
+        brief = block_min(briefest)
+        chosen = block_min(wp.where(least == shortest, lane, wp.block_dim()))
+        if lane == chosen:  # one of those that ask for as much
             left = wp.max(frame_time - (clock[0] - clock_start[0]), wp.float64(0.0))
             wanted = wp.min(wp.ceil(frame_time / wp.max(least, wp.float64(1.0e-30))), wp.float64(1.0e9))
             if steady != 0:
-                wanted = wp.max(wanted, wp.min(wp.ceil(frame_time / brief[0]), wp.float64(1.0e9)))
+                wanted = wp.max(wanted, wp.min(wp.ceil(frame_time / brief), wp.float64(1.0e9)))
             needed = wp.max(int(wanted), MIN_SUBSTEPS)
             if substeps[0] == 0:  # a new frame: was the pace needed in the one before?
                 pace[2] = wp.where(float(pace[1]) * MARGIN * MARGIN < float(pace[0]), pace[2] + 1, 0)
@@ -131,7 +132,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             count = wp.max(int(wp.ceil(share * wp.float64(pace[0]) - wp.float64(1.0e-6))), 1)
             lasting = count
             # fast changes of shape are followed at once, and only while they last
-            count = wp.max(count, int(wp.min(wp.ceil(left / brief[0]), wp.float64(1.0e9))))
+            count = wp.max(count, int(wp.min(wp.ceil(left / brief), wp.float64(1.0e9))))
             count = (count + multiple - 1) // multiple * multiple
             if substeps[0] + lasting > max_substeps or substeps[0] + multiple > max_substeps:
                 substeps[0] += wp.max(lasting, multiple)
@@ -142,7 +143,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             else:
                 planned[0] = count
                 length = left / wp.float64(count)
-                turns = int(wp.min(first[0] / length, wp.float64(1.0e6))) // multiple
+                turns = int(wp.min(first / length, wp.float64(1.0e6))) // multiple
                 allowed = (max_substeps - substeps[0]) // multiple * multiple
                 until_plan[0] = wp.clamp(turns * multiple, multiple, wp.min(count, allowed))
                 before = dt[0]

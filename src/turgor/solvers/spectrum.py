@@ -15,6 +15,7 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.forces import membrane as law_of
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.solvers import tangent
 from turgor.solvers.implicit import membrane
@@ -156,11 +157,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     work += wp.float64(wp.dot(z, product))
                     motion += wp.float64(wp.dot(z, z) / inverse_mass[i])
                     square += wp.float64(wp.dot(z, z))
-        one_sum = wp.tile_sum(wp.tile(work))
-        other = wp.tile_sum(wp.tile(motion))
-        third = wp.tile_sum(wp.tile(square))
+        one_sum = block_sum(work)
+        other = block_sum(motion)
+        third = block_sum(square)
         if lane == 0:
-            chunk_quotient[chunk] = wp.vec3d(one_sum[0], other[0], third[0])
+            chunk_quotient[chunk] = wp.vec3d(one_sum, other, third)
 
     @n.kernel(__name__)
     def guess(skin_bound: wp.array(dtype=real), skin_damping: wp.array(dtype=real), quickest: wp.array(dtype=real)):

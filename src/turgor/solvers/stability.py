@@ -21,6 +21,7 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.forces.bending import SLIVER
+from turgor.kernel.blocks import block_max, block_sum
 from turgor.kernel.numbers import FACE_SHARE, Numbers, at
 from turgor.rigid import impulse
 from turgor.scene.gas import VOLUME_FLOOR
@@ -185,28 +186,28 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if clear != 0:
                 f[i] = vec()
                 area[i] = vec()
-        most_spring = wp.tile_max(wp.tile(spring))
-        most_tension = wp.tile_max(wp.tile(tension))
-        most_turn = wp.tile_max(wp.tile(turn))
-        all_gas = wp.tile_sum(wp.tile(gas))
-        most_bend = wp.tile_max(wp.tile(bend))
-        most_air = wp.tile_max(wp.tile(air))
-        most_light = wp.tile_max(wp.tile(lightest))
-        most_rate = wp.tile_max(wp.tile(rate))
-        all_flow = wp.tile_sum(wp.tile(flow))
-        all_drawn = wp.tile_sum(wp.tile(drawn))
+        most_spring = block_max(spring)
+        most_tension = block_max(tension)
+        most_turn = block_max(turn)
+        all_gas = block_sum(gas)
+        most_bend = block_max(bend)
+        most_air = block_max(air)
+        most_light = block_max(lightest)
+        most_rate = block_max(rate)
+        all_flow = block_sum(flow)
+        all_drawn = block_sum(drawn)
         if lane == 0:
             b = chunk_body[chunk]
-            wp.atomic_max(spring_bound_out, b, most_spring[0])
-            wp.atomic_max(tension_bound_out, b, most_tension[0])
-            wp.atomic_max(turn_bound_out, b, most_turn[0])
-            wp.atomic_add(gas_bound_out, b, all_gas[0])
-            wp.atomic_max(hinge_bound_out, b, most_bend[0])
-            wp.atomic_max(air_bound_out, b, most_air[0])
-            wp.atomic_max(lightest_out, b, most_light[0])
-            wp.atomic_max(change_rate_out, b, most_rate[0])
-            wp.atomic_add(flow_out, b, all_flow[0])
-            wp.atomic_add(tension_flow_out, b, all_drawn[0])
+            wp.atomic_max(spring_bound_out, b, most_spring)
+            wp.atomic_max(tension_bound_out, b, most_tension)
+            wp.atomic_max(turn_bound_out, b, most_turn)
+            wp.atomic_add(gas_bound_out, b, all_gas)
+            wp.atomic_max(hinge_bound_out, b, most_bend)
+            wp.atomic_max(air_bound_out, b, most_air)
+            wp.atomic_max(lightest_out, b, most_light)
+            wp.atomic_max(change_rate_out, b, most_rate)
+            wp.atomic_add(flow_out, b, all_flow)
+            wp.atomic_add(tension_flow_out, b, all_drawn)
 
     if dim == 2:
 

@@ -15,6 +15,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from turgor.kernel.blocks import block_min
 from turgor.kernel.numbers import Numbers, at
 
 __all__ = ["BLOCK", "kernels"]
@@ -172,10 +173,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         if price < least:
                             least = price
                             choice = c
-                    cheapest = wp.tile_extract(wp.tile_min(wp.tile(least)), 0)
+                    cheapest = block_min(least)
                     if least > cheapest:
                         choice = none
-                    choice = wp.tile_extract(wp.tile_min(wp.tile(choice)), 0)
+                    choice = block_min(choice)
                     if choice > 0:
                         there = neighbours[at(around + choice - 1)]
                         particle_feature[at(i)] = there

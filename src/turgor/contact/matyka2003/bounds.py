@@ -7,6 +7,7 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.contact.matyka2003.objects import BALL, BOX
+from turgor.kernel.blocks import block_max, block_min, block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.rigid import motion
 
@@ -67,16 +68,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """Of all threads of the block, per axis."""
         out = vec()
         for axis in range(dim):
-            found = wp.tile_min(wp.tile(p[axis]))
-            out[axis] = found[0]
+            found = block_min(p[axis])
+            out[axis] = found
         return out
 
     @wp.func
     def total(p: vec) -> vec:
         out = vec()
         for axis in range(dim):
-            found = wp.tile_sum(wp.tile(p[axis]))
-            out[axis] = found[0]
+            found = block_sum(p[axis])
+            out[axis] = found
         return out
 
     @wp.func
@@ -144,7 +145,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         path_high = wp.max(-least(path_high), high)
         momentum = total(momentum)
         velocity_sum = total(velocity_sum)
-        all_mass = wp.tile_sum(wp.tile(mass))
+        all_mass = block_sum(mass)
         centre = real(0.5) * (low + high)
         half = real(0.5) * (high - low)
         for axis in range(dim):
@@ -159,7 +160,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             for p in range(start + lane, end, wp.block_dim()):
                 i = at(p)
                 reach = wp.max(reach, wp.length(wp.cw_div(points[i] + move[i] - centre, half)))
-        growth = wp.tile_max(wp.tile(reach))
+        growth = block_max(reach)
         if lane == 0:
             speed = velocity_sum / real(wp.max(end - start, 1))
             inverse = real(0.0)
@@ -177,9 +178,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     for axis in range(dim):
                         half[axis] = half[axis] + bodies.margin[b]
                 else:
-                    half = half * wp.max(growth[0], real(1.0e-12))
-                if all_mass[0] > real(0.0):
-                    inverse = real(1.0) / all_mass[0]
+                    half = half * wp.max(growth, real(1.0e-12))
+                if all_mass > real(0.0):
+                    inverse = real(1.0) / all_mass
                     speed = momentum * inverse
                 reach_world = half
             back = h * speed

@@ -22,6 +22,7 @@ import warp as wp
 
 from turgor.contact.rigid import impulses
 from turgor.contact.rigid.records import POINTS, structs
+from turgor.kernel.blocks import block_max, block_sum
 from turgor.kernel.numbers import Numbers
 from turgor.rigid import impulse
 
@@ -171,12 +172,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             rounds.v_step[k] = motion.v[k]
             rounds.angular_step[k] = motion.angular[k]
             rounds.spin_step[k] = motion.spin[k]
-        sum_slope_z = wp.tile_sum(wp.tile(slope_z))[0]
-        sum_slope_p = wp.tile_sum(wp.tile(slope_p))[0]
-        sum_zz = wp.tile_sum(wp.tile(zz))[0]
-        sum_zp = wp.tile_sum(wp.tile(zp))[0]
-        sum_pp = wp.tile_sum(wp.tile(pp))[0]
-        any_moving = wp.tile_max(wp.tile(moving))[0]
+        sum_slope_z = block_sum(slope_z)
+        sum_slope_p = block_sum(slope_p)
+        sum_zz = block_sum(zz)
+        sum_zp = block_sum(zp)
+        sum_pp = block_sum(pp)
+        any_moving = block_max(moving)
         if lane == 0 and unsolved == 1:
             along_z = wp.float64(0.0)
             along_p = wp.float64(0.0)
@@ -277,8 +278,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 curve += wp.float64(
                     inner(motion.angular[k] - rounds.angular_step[k], motion.spin[k] - rounds.spin_step[k])
                 )
-        sum_slope = wp.tile_sum(wp.tile(slope))[0]
-        sum_curve = wp.tile_sum(wp.tile(curve))[0]
+        sum_slope = block_sum(slope)
+        sum_curve = block_sum(curve)
         if lane == 0 and unsolved == 1:
             back = wp.float64(0.0)
             if sum_slope > wp.float64(1e-3) * sum_curve:

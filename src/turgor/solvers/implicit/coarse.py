@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.solvers.implicit import membrane, system
 
@@ -247,9 +248,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         own = real(0.0)
         for k in range(LANES):
             own += total[k]
-        summed = wp.tile_sum(wp.tile(own))
+        summed = block_sum(own)
         if lane == 0:
-            coarse_left[row] = summed[0]
+            coarse_left[row] = summed
 
     @n.kernel(__name__)
     def prolong(

@@ -12,6 +12,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.solvers.implicit import system, whole
 
@@ -85,11 +86,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
             preconditioned[i] = z
             total += wp.dot(residual[i], z)
             mixed += wp.dot(residual_before[i], z)
-        summed = wp.tile_sum(wp.tile(total))
-        also = wp.tile_sum(wp.tile(mixed))
+        summed = block_sum(total)
+        also = block_sum(mixed)
         if lane == 0:
-            chunk_sums[chunk] = summed[0]
-            chunk_mixed[chunk] = also[0]
+            chunk_sums[chunk] = summed
+            chunk_mixed[chunk] = also
 
     @wp.func
     def sum_of(w: int, world_chunks: wp.array(dtype=int), chunk_sums: wp.array(dtype=real)) -> real:
@@ -166,11 +167,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
             direction[i] = p
             total += wp.dot(p, faces_at[i])
             work += wp.dot(p, residual[i])
-        summed = wp.tile_sum(wp.tile(total))
-        also = wp.tile_sum(wp.tile(work))
+        summed = block_sum(total)
+        also = block_sum(work)
         if lane == 0:
-            chunk_sums[chunk] = summed[0]
-            chunk_mixed[chunk] = also[0]
+            chunk_sums[chunk] = summed
+            chunk_mixed[chunk] = also
 
     @n.kernel(__name__)
     def sum_flux(

@@ -24,6 +24,7 @@ from typing import Any, no_type_check
 import warp as wp
 
 from turgor.forces import air
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.rigid import impulse
 from turgor.scene.gas import VOLUME_FLOOR
@@ -112,9 +113,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             total += quarter * wp.float64(stiffness[b]) * springs
             if inverse_mass[i] > real(0.0):  # pinned points keep theirs, and that of glued ones is the rigid body's
                 total += wp.float64(mass[i]) * (half * wp.length_sq(wide(v[i])) - wp.dot(down, here))
-        summed = wp.tile_sum(wp.tile(total))
+        summed = block_sum(total)
         if lane == 0:
-            chunk_energy[chunk] = summed[0]
+            chunk_energy[chunk] = summed
 
     @n.kernel(__name__)
     def drive_walls(
@@ -209,9 +210,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 if grab_vertex[b] == i:
                     pull = grab_stiffness[b] * (grab_target[b] - x[i]) - grab_damping[b] * v[i]
                     total += wp.dot(wide(pull), way)
-        summed = wp.tile_sum(wp.tile(total))
+        summed = block_sum(total)
         if lane == 0:
-            chunk_work[chunk] = summed[0]
+            chunk_work[chunk] = summed
 
     @wp.func
     def gas_energy(

@@ -13,6 +13,7 @@ from typing import no_type_check
 import numpy as np
 import warp as wp
 
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.solvers.implicit import potential, rigid_part
 
@@ -69,10 +70,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
             moving += wp.float64(real(0.5) * mass[i] * wp.length_sq(v[i]))
             stored -= wp.float64(mass[i]) * wp.float64(wp.dot(body_gravity[b], here) + wall_given[i])
         total = wp.vec3d()
-        one = wp.tile_sum(wp.tile(moving))
-        two = wp.tile_sum(wp.tile(stored))
-        three = wp.tile_sum(wp.tile(rounding))
-        total = wp.vec3d(one[0], two[0], three[0])
+        one = block_sum(moving)
+        two = block_sum(stored)
+        three = block_sum(rounding)
+        total = wp.vec3d(one, two, three)
         if lane == 0:
             chunk_energies[chunk] = total
 

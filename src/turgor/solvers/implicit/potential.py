@@ -15,6 +15,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.scene.gas import VOLUME_FLOOR
 from turgor.solvers.implicit import rigid_part
@@ -123,9 +124,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     behind = wp.min(wp.dot(here - wall_point[at(w)], wall_normal[at(w)]), real(0.0)) / h
                     value += real(0.5) * hardness[i] * behind * behind
             total += wp.float64(value)
-        summed = wp.tile_sum(wp.tile(total))
+        summed = block_sum(total)
         if lane == 0:
-            chunk_potential[chunk] = summed[0]
+            chunk_potential[chunk] = summed
 
     @n.kernel(__name__)
     def compare(

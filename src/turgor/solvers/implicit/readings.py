@@ -16,6 +16,7 @@ from typing import Any, no_type_check
 
 import warp as wp
 
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import Numbers, at
 
 __all__ = ["SoftReadings", "kernels"]
@@ -88,8 +89,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             sums[dim] = sums[dim] + wp.float64(wp.length(last_push[i]))
         whole = rest()
         for k in range(wp.static(dim + 1)):
-            summed = wp.tile_sum(wp.tile(sums[k]))
-            whole[k] = summed[0]
+            summed = block_sum(sums[k])
+            whole[k] = summed
         if lane == 0:
             chunk_rest[chunk] = whole
 

@@ -11,6 +11,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.solvers.implicit import system
 
@@ -35,8 +36,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """Sum over the lanes of a block."""
         total = row()
         for k in range(SUMS):
-            summed = wp.tile_sum(wp.tile(partial[k]))
-            total[k] = summed[0]
+            summed = block_sum(partial[k])
+            total[k] = summed
         return total
 
     if dim == 2:

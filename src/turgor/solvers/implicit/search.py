@@ -11,6 +11,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.scene.gas import VOLUME_FLOOR
 
@@ -39,9 +40,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         total = real(0.0)
         for q in range(chunk_start[chunk] + lane, chunk_start[chunk + 1], wp.block_dim()):
             total += wp.dot(residual[at(q)], way[at(q)])
-        summed = wp.tile_sum(wp.tile(total))
+        summed = block_sum(total)
         if lane == 0:
-            chunk_sums[chunk] = summed[0]
+            chunk_sums[chunk] = summed
 
     @wp.func
     def work_of(w: int, world_chunks: wp.array(dtype=int), chunk_sums: wp.array(dtype=real)) -> real:

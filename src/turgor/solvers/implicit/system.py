@@ -19,6 +19,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import FACE_SHARE, Numbers, at
 from turgor.scene.gas import VOLUME_FLOOR
 from turgor.solvers.implicit import membrane
@@ -121,9 +122,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     out += (step[b] * grab_stiffness[b] + grab_damping[b]) * p
                 total += wp.dot(p, out + load[i] * p)
             product[i] = out
-        summed = wp.tile_sum(wp.tile(total))
+        summed = block_sum(total)
         if lane == 0:
-            chunk_sums[chunk] = summed[0]
+            chunk_sums[chunk] = summed
 
     @n.kernel(__name__)
     def find_diagonal(

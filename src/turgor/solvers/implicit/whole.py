@@ -12,6 +12,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.solvers.implicit import rigid_part, system
 
@@ -113,8 +114,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         place += 1
         whole = sums_type()
         for k in range(wp.static(count)):
-            summed = wp.tile_sum(wp.tile(sums[k]))
-            whole[k] = summed[0]
+            summed = block_sum(sums[k])
+            whole[k] = summed
         if lane == 0:
             chunk_whole[chunk] = whole
 

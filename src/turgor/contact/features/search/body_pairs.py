@@ -15,6 +15,7 @@ import warp as wp
 from turgor.contact.features.launch import PAIRS, FeatureLauncher
 from turgor.contact.features.search import motion
 from turgor.contact.features.search.candidates import FAR
+from turgor.kernel.blocks import block_max, block_min
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
@@ -234,10 +235,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
             lowest = wp.min(lowest, points[at(i)])
             highest = wp.max(highest, points[at(i)])
         for axis in range(dim):
-            least = wp.tile_min(wp.tile(lowest[axis]))
-            most = wp.tile_max(wp.tile(highest[axis]))
-            lowest[axis] = least[0]
-            highest[axis] = most[0]
+            least = block_min(lowest[axis])
+            most = block_max(highest[axis])
+            lowest[axis] = least
+            highest[axis] = most
         if lane == 0:
             step = wp.length(body_move[c]) + body_spread[c]
             free = (

@@ -7,6 +7,7 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.contact.features.launch import FeatureLauncher
+from turgor.kernel.blocks import block_max, block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
@@ -79,16 +80,18 @@ def kernels(n: Numbers) -> SimpleNamespace:
         total = vec()
         for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
             total += move[at(i)]
-        summed = wp.tile_sum(wp.tile(total, preserve_type=True))
-        mean = summed[0] / real((count + step - 1) // step)
+        summed = vec()
+        for axis in range(dim):
+            summed[axis] = block_sum(total[axis])
+        mean = summed / real((count + step - 1) // step)
         most = real(0.0)
         for i in range(soft_chunk_start[chunk] + lane, soft_chunk_start[chunk + 1], wp.block_dim()):
             d = move[at(i)] - mean
             most = wp.max(most, wp.dot(d, d))
-        largest = wp.tile_max(wp.tile(most))
+        largest = block_max(most)
         if lane == 0:
             body_move_out[c] = mean
-            wp.atomic_max(body_spread_out, c, wp.sqrt(largest[0]))
+            wp.atomic_max(body_spread_out, c, wp.sqrt(largest))
 
     @n.kernel(__name__)
     def measure_rigid(

@@ -25,6 +25,7 @@ from turgor.contact.features.search import candidates as listed
 from turgor.contact.features.search.compare import LANES
 from turgor.contact.features.search.patch_margins import HIGH, PatchMargins
 from turgor.contact.features.search.patches import Patches
+from turgor.kernel.blocks import block_max, block_min
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
@@ -374,10 +375,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 low = wp.min(low, self_low[leaf])
                 high = wp.max(high, self_high[leaf])
             for axis in range(dim):
-                least = wp.tile_min(wp.tile(low[axis]))
-                most = wp.tile_max(wp.tile(high[axis]))
-                low[axis] = least[0]
-                high[axis] = most[0]
+                least = block_min(low[axis])
+                most = block_max(high[axis])
+                low[axis] = least
+                high[axis] = most
             if lane == 0:
                 self_low[node] = low
                 self_high[node] = high

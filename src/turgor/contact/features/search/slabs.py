@@ -17,6 +17,7 @@ from turgor.contact.features.search import candidates as listed
 from turgor.contact.features.search.candidates import FAR
 from turgor.contact.geometry import closest_fast
 from turgor.contact.geometry.advancement import EDGE_EDGE, VERTEX_FACE
+from turgor.kernel.blocks import block_max, block_min
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
@@ -105,12 +106,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             end = real(-FAR)
             for i in range(point_start[a] + lane, point_end[a], wp.block_dim()):
                 end = wp.max(end, wp.dot(d, points[at(i)]))
-            first = wp.tile_min(wp.tile(begin))
-            last = wp.tile_max(wp.tile(end))
+            first = block_min(begin)
+            last = block_max(end)
             if lane == 0:
                 slab_direction[pair] = d
-                slab_begin[pair] = first[0]
-                slab_end[pair] = last[0]
+                slab_begin[pair] = first
+                slab_end[pair] = last
 
     @n.kernel(variant)
     def fill_slabs(

@@ -16,6 +16,7 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.contact.features.launch import FeatureLauncher
+from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
@@ -101,12 +102,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
             for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
                 total += points[at(i)]
                 moving += point_v[at(i)]
-            summed = wp.tile_sum(wp.tile(total, preserve_type=True))
-            summed_v = wp.tile_sum(wp.tile(moving, preserve_type=True))
+            summed = vec()
+            for axis in range(dim):
+                summed[axis] = block_sum(total[axis])
+            summed_v = vec()
+            for axis in range(dim):
+                summed_v[axis] = block_sum(moving[axis])
             if lane == 0:
                 sampled = real((count + step - 1) // step)
-                centre[c] = summed[0] / sampled
-                centre_v[c] = summed_v[0] / sampled
+                centre[c] = summed / sampled
+                centre_v[c] = summed_v / sampled
                 star_room[c] = real(FAR)
                 hidden_faces[c] = 1 - closed[c]
 

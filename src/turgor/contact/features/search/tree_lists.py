@@ -10,6 +10,7 @@ from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.search import body_pairs, compare, patches
 from turgor.contact.features.search import candidates as listed
 from turgor.contact.features.search.patches import Patches
+from turgor.kernel.blocks import block_max, block_min
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 
@@ -70,10 +71,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 low = wp.min(low, node_low[leaf])
                 high = wp.max(high, node_high[leaf])
             for axis in range(wp.static(n.dim)):
-                least = wp.tile_min(wp.tile(low[axis]))
-                most = wp.tile_max(wp.tile(high[axis]))
-                low[axis] = least[0]
-                high[axis] = most[0]
+                least = block_min(low[axis])
+                most = block_max(high[axis])
+                low[axis] = least
+                high[axis] = most
             if lane == 0:
                 node_low[node] = low
                 node_high[node] = high

@@ -24,6 +24,7 @@ from turgor.contact.features.search.self_lists import kernels as list_kernels
 from turgor.contact.features.search.star_shaped import StarShaped
 from turgor.contact.geometry import ownership
 from turgor.contact.geometry.advancement import VERTEX_FACE
+from turgor.kernel.blocks import block_max, block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.scratch import Scratch
@@ -137,14 +138,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
             total = vec()
             for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
                 total += point_v[at(i)]
-            summed = wp.tile_sum(wp.tile(total, preserve_type=True))
-            mean = summed[0] / real((count + step - 1) // step)
+            summed = vec()
+            for axis in range(dim):
+                summed[axis] = block_sum(total[axis])
+            mean = summed / real((count + step - 1) // step)
             most = real(0.0)
             for i in range(soft_chunk_start[chunk] + lane, soft_chunk_start[chunk + 1], wp.block_dim()):
                 most = wp.max(most, wp.length_sq(point_v[at(i)] - mean))
-            largest = wp.tile_max(wp.tile(most))
+            largest = block_max(most)
             if lane == 0:
-                wp.atomic_max(fastest, c, largest[0])
+                wp.atomic_max(fastest, c, largest)
                 if soft_chunk_start[chunk] == point_start[c]:
                     drift[c] = mean
 
@@ -210,14 +213,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
             total = vec()
             for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
                 total += points[at(i)] - watch_seen[at(i)]
-            summed = wp.tile_sum(wp.tile(total, preserve_type=True))
-            mean = summed[0] / real((count + step - 1) // step)
+            summed = vec()
+            for axis in range(dim):
+                summed[axis] = block_sum(total[axis])
+            mean = summed / real((count + step - 1) // step)
             most = real(0.0)
             for i in range(soft_chunk_start[chunk] + lane, soft_chunk_start[chunk + 1], wp.block_dim()):
                 most = wp.max(most, wp.length_sq(points[at(i)] - watch_seen[at(i)] - mean))
-            largest = wp.tile_max(wp.tile(most))
+            largest = block_max(most)
             if lane == 0:
-                wp.atomic_max(moved, c, largest[0])
+                wp.atomic_max(moved, c, largest)
                 if soft_chunk_start[chunk] == point_start[c]:
                     watch_move[c] = mean
 
