@@ -69,8 +69,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         wind_drag: wp.array(dtype=real),
         dt: wp.array(dtype=real),
         f_out: wp.array(dtype=vec),
+        start_index: int,
     ):
-        i = at(wp.tid())
+        i = at(start_index + wp.tid())
         b = at(body[i])
         across = drag_coefficient[b]
         along = drag_tangential[b]

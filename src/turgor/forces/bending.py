@@ -62,8 +62,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             substeps: wp.array(dtype=int),
             pulsed: int,
             f_out: wp.array(dtype=vec),
+            start_index: int,
         ):
-            h = at(wp.tid())
+            h = at(start_index + wp.tid())
             ids = hinges[h]  # previous, middle, next vertex; theta: turning angle at the middle one
             i = at(ids[0])
             j = at(ids[1])
@@ -108,8 +109,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             substeps: wp.array(dtype=int),
             pulsed: int,
             f_out: wp.array(dtype=vec),
+            start_index: int,
         ):
-            h = at(wp.tid())
+            h = at(start_index + wp.tid())
             ids = hinges[h]  # edge i-j with the faces (i, j, k) and (j, i, m)
             i = at(ids[0])
             j = at(ids[1])

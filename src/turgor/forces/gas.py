@@ -112,8 +112,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pressure_out: wp.array(dtype=real),
         push_out: wp.array(dtype=real),
         body_gravity_out: wp.array(dtype=vec),
+        start_index: int,
     ):
-        b = at(wp.tid())
+        b = at(start_index + wp.tid())
         volume = share * volume_sum[b]
         volume_sum[b] = real(0.0)  # ready for the next evaluation
         volume_out[b] = volume

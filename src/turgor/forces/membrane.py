@@ -366,8 +366,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         skins: Skins,
         viscosity: wp.array(dtype=real),
         f_out: wp.array(dtype=vec),
+        start_index: int,
     ):
-        t = at(wp.tid())
+        t = at(start_index + wp.tid())
         face = faces[t]
         i = at(face[0])
         b = at(body[i])

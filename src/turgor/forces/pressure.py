@@ -38,8 +38,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             reference: wp.array(dtype=int),
             area_out: wp.array(dtype=vec),
             volume_sum_out: wp.array(dtype=real),
+            start_index: int,
         ):
-            corners = faces[at(wp.tid())]
+            corners = faces[at(start_index + wp.tid())]
             i = at(corners[0])
             j = at(corners[1])
             b = at(body[i])
@@ -63,8 +64,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
             reference: wp.array(dtype=int),
             area_out: wp.array(dtype=vec),
             volume_sum_out: wp.array(dtype=real),
+            start_index: int,
         ):
-            corners = faces[at(wp.tid())]
+            corners = faces[at(start_index + wp.tid())]
             i = at(corners[0])
             j = at(corners[1])
             k = at(corners[2])

@@ -39,8 +39,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         stiffness: wp.array(dtype=real),
         damping: wp.array(dtype=real),
         f_out: wp.array(dtype=vec),
+        start_index: int,
     ):
-        s = at(wp.tid())
+        s = at(start_index + wp.tid())
         ends = springs[s]
         i = at(ends[0])
         j = at(ends[1])

@@ -7,7 +7,7 @@ Outputs may be marked: `f_out` is `f`. A name that no source has, or that two so
 error, and so is a given name that the kernel does not know. All this happens while a frame is recorded, so it costs
 nothing when the frame is replayed.
 
-Threads of the CPU share a loop in one of two ways. `split` gives each a range of elements: the kernel adds `first` to
+CPU threads share a loop in one of two ways. `split` gives each a range of elements: the kernel adds `start_index` to
 its index. `parts` gives each a part of a list whose length only the device knows: the kernel takes the elements of
 `part` out of `parts` (`begin_of`).
 """
@@ -29,7 +29,11 @@ from turgor.kernel.team import Team
 __all__ = ["Launcher", "begin_of"]
 
 _ABSENT = object()
-ALONE = {"first": 0, "part": 0, "parts": 1}  # arguments by which threads share a loop, where one thread does it all
+ALONE = {
+    "start_index": 0,
+    "part": 0,
+    "parts": 1,
+}  # arguments by which threads share a loop, where one thread does it all
 LEAST = 512  # elements per thread for which a fork and a join pay
 
 
@@ -70,21 +74,21 @@ class Launcher:
     def split(
         self, kernel: Any, count: int, cuts: npt.NDArray[Any] | None = None, *, least: int = LEAST, **given: Any
     ) -> None:
-        """One thread per element, the elements shared by the team; the kernel adds `first` to its index.
+        """One thread per element, the elements shared by the team; the kernel adds `start_index` to its index.
 
         cuts: where the loop may be cut, if not everywhere; least: elements per thread for which that pays.
         """
         ranges = self._ranges(count, cuts, least)
-        given_parts = [{**given, "first": first} for first, _ in ranges]
+        given_parts = [{**given, "start_index": first} for first, _ in ranges]
         self._shared(kernel, [last - first for first, last in ranges], given_parts)
 
     def split_blocks(self, kernel: Any, dim: int, block: int, *, least: int = 4, **given: Any) -> None:
         """One block of threads per element, the elements shared by the team of CPU threads, each a block."""
         ranges = self._ranges(dim, None, least)
         if len(ranges) == 1:
-            self.blocks(kernel, dim, block, **given, first=0)
+            self.blocks(kernel, dim, block, **given, start_index=0)
         else:
-            self._shared(kernel, [(b - a, 1) for a, b in ranges], [{**given, "first": a} for a, _ in ranges])
+            self._shared(kernel, [(b - a, 1) for a, b in ranges], [{**given, "start_index": a} for a, _ in ranges])
 
     def parts(self, kernel: Any, dims: int | tuple[int, int], each: Mapping[str, Sequence[Any]], **given: Any) -> None:
         """The parts of a list at the same time; each: arguments that every part has its own of."""

@@ -1,15 +1,16 @@
 """A team of CPU threads that shares the long loops of a recorded frame.
 
-The first thread replays the frame. Where a loop is long enough, it posts a job, does its own part and waits for the
-others; every part is a range of the loop, so that each element is computed as one thread would compute it. The other
-threads replay a graph of their own: take a job, do their part of it, say so, until the frame ends.
+The first thread replays the frame. Where a loop is long enough, it posts a job and does its own part; every part is a
+range of the loop, so that each element is computed as one thread would compute it. The other threads replay a graph of
+their own: take a ticket, claim their part of its job, do it, say so, until the frame ends.
 
-    first thread     post 7 | part 0 of job 7 | await others | ...                            | post END
-    other threads    take 7 | part p of job 7 | done         | take (spins, then yields) ...   | END
+    first thread     post 7 | part 0 of job 7 | claim part 1, or wait for who has it | ...             | close
+    other thread     claim part 1 of job 7    | do it | done                         | take the next ... | leave
 
-Posting is one number in memory: a fork and a join take about a microsecond. Warp's own atomics are plain additions on
-the CPU, so these are the compiler's. A thread that waits gives its core away after a while (`sched_yield`, by address:
-kernels link no library).
+A part that its thread has not begun is done by the first thread itself, so that a busy machine does not delay a frame:
+it waits only for parts that are under way. Posting is one number in memory; a fork and a join take about a microsecond.
+Warp's own atomics are plain additions on the CPU, so these are the compiler's. A thread that waits gives its core away
+after a while (`sched_yield`, by address: kernels link no library).
 """
 
 from __future__ import annotations
@@ -23,48 +24,88 @@ from typing import Any, no_type_check
 
 import warp as wp
 
-__all__ = ["Team", "cores"]
+__all__ = ["LINE", "Team", "cores"]
 
-END = 0  # the job after which the others leave
 LINE = 16  # ints of a cache line
-TICKET, JOB, DONE = 0, LINE, 2 * LINE  # places on the board, a line each
-BOARD = 3 * LINE
+TICKET, JOB, OPEN = 0, LINE, 2 * LINE  # places on the board, a line each: number of the post, its job, is there a frame
+CLAIMED, DONE = 3 * LINE, 4 * LINE  # of the second thread; those of the next ones two lines further each
+SPINS = 1000  # looks before a thread gives its core away: some ten microseconds
 
-SPIN = """
+WAIT = f"""
     int spins = 0;
-    while ({waiting}) {{
-        if (++spins > 4000) {{
-            spins = 0;
+    while ({{waiting}}) {{{{
+        if (++spins > {SPINS})
             ((void(*)())(give_way))();
-        }}
 #if defined(__x86_64__)
         else
             __builtin_ia32_pause();
 #endif
+    }}}}
+"""
+CLAIM = f"""
+    int had = __atomic_load_n(&board.data[{CLAIMED} + 2 * {LINE} * other], __ATOMIC_ACQUIRE);
+    while (had - ticket < 0) {{
+        if (__atomic_compare_exchange_n(
+                &board.data[{CLAIMED} + 2 * {LINE} * other], &had, ticket, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return 1;
     }}
+    return 0;
 """
 
 
 @wp.func_native(
     f"""
-    board.data[{JOB}] = job;
-    board.data[{DONE}] = 0;
+    __atomic_store_n(&board.data[{JOB}], job, __ATOMIC_RELAXED);
     __atomic_add_fetch(&board.data[{TICKET}], 1, __ATOMIC_RELEASE);
 """
 )
 def put_up(board: wp.array(dtype=int), job: int): ...
 
 
-@wp.func_native(SPIN.format(waiting=f"__atomic_load_n(&board.data[{DONE}], __ATOMIC_ACQUIRE) < others"))
-def wait_for_others(board: wp.array(dtype=int), others: int, give_way: wp.uint64): ...
+@wp.func_native(f"__atomic_store_n(&board.data[{OPEN}], value, __ATOMIC_RELEASE);")
+def set_open(board: wp.array(dtype=int), value: int): ...
 
 
-@wp.func_native(SPIN.format(waiting=f"__atomic_load_n(&board.data[{TICKET}], __ATOMIC_ACQUIRE) == seen"))
+@wp.func_native(f"return __atomic_load_n(&board.data[{OPEN}], __ATOMIC_ACQUIRE);")
+def is_open(board: wp.array(dtype=int)) -> int: ...
+
+
+@wp.func_native(f"return __atomic_load_n(&board.data[{TICKET}], __ATOMIC_ACQUIRE);")
+def last_ticket(board: wp.array(dtype=int)) -> int: ...
+
+
+@wp.func_native(f"return __atomic_load_n(&board.data[{JOB}], __ATOMIC_RELAXED);")
+def posted_job(board: wp.array(dtype=int)) -> int: ...
+
+
+@wp.func_native(CLAIM)
+def claim_part(board: wp.array(dtype=int), other: int, ticket: int) -> int: ...
+
+
+@wp.func_native(f"__atomic_store_n(&board.data[{DONE} + 2 * {LINE} * other], ticket, __ATOMIC_RELEASE);")
+def say_done(board: wp.array(dtype=int), other: int, ticket: int): ...
+
+
+@wp.func_native(
+    WAIT.format(waiting=f"__atomic_load_n(&board.data[{DONE} + 2 * {LINE} * other], __ATOMIC_ACQUIRE) - ticket < 0")
+)
+def wait_for_part(board: wp.array(dtype=int), other: int, ticket: int, give_way: wp.uint64): ...
+
+
+@wp.func_native(
+    WAIT.format(
+        waiting=f"__atomic_load_n(&board.data[{TICKET}], __ATOMIC_ACQUIRE) == seen"
+        f" && __atomic_load_n(&board.data[{OPEN}], __ATOMIC_ACQUIRE)"
+    )
+)
 def wait_for_ticket(board: wp.array(dtype=int), seen: int, give_way: wp.uint64): ...
 
 
-@wp.func_native(f"__atomic_add_fetch(&board.data[{DONE}], 1, __ATOMIC_RELEASE);")
-def say_done(board: wp.array(dtype=int)): ...
+@no_type_check
+@wp.kernel(enable_backward=False, module="turgor.kernel.team")
+def open_board(board: wp.array(dtype=int), value: int):
+    """A frame begins (1), or ends (0)."""
+    set_open(board, value)
 
 
 @no_type_check
@@ -76,36 +117,45 @@ def post(board: wp.array(dtype=int), job: int):
 
 @no_type_check
 @wp.kernel(enable_backward=False, module="turgor.kernel.team")
-def await_others(board: wp.array(dtype=int), others: int, give_way: wp.uint64):
-    """Until all parts are done."""
-    wait_for_others(board, others, give_way)
+def claim_or_wait(board: wp.array(dtype=int), other: int, mine: wp.array(dtype=int), give_way: wp.uint64):
+    """Whether the first thread does the part of another one: if that has not begun; else wait until it is done."""
+    ticket = last_ticket(board)
+    mine[0] = claim_part(board, other, ticket)
+    if mine[0] == 0:
+        wait_for_part(board, other, ticket, give_way)
 
 
 @no_type_check
 @wp.kernel(enable_backward=False, module="turgor.kernel.team")
 def take(
     board: wp.array(dtype=int),
+    other: int,
     seen: wp.array(dtype=int),
     bits: wp.array(dtype=int),
     running: wp.array(dtype=int),
+    busy: wp.array(dtype=int),
     give_way: wp.uint64,
 ):
-    """Wait for the next job; its number in bits chooses the branch of the graph."""
+    """Wait for the next job, and claim its part; the job's number in bits chooses the branch of the graph."""
     wait_for_ticket(board, seen[0], give_way)
-    seen[0] = seen[0] + 1
-    job = board[wp.static(JOB)]
-    running[0] = wp.where(job == wp.static(END), 0, 1)
-    for k in range(bits.shape[0]):
-        bits[k] = (job >> k) & 1
-    if job == wp.static(END):
-        say_done(board)
+    ticket = last_ticket(board)
+    busy[0] = 0
+    if ticket != seen[0]:
+        seen[0] = ticket
+        busy[0] = claim_part(board, other, ticket)
+    else:
+        running[0] = is_open(board)
+    if busy[0] != 0:  # the job stays until this part is done
+        job = posted_job(board)
+        for k in range(bits.shape[0]):
+            bits[k] = (job >> k) & 1
 
 
 @no_type_check
 @wp.kernel(enable_backward=False, module="turgor.kernel.team")
-def done(board: wp.array(dtype=int)):
+def done(board: wp.array(dtype=int), other: int, seen: wp.array(dtype=int)):
     """This part is done."""
-    say_done(board)
+    say_done(board, other, seen[0])
 
 
 class Team:
@@ -116,7 +166,8 @@ class Team:
         self.jobs: list[list[Callable[[], None]]] = []  # per job: what each of the other threads launches
         self.recording = False
         self._known: dict[Any, int] = {}
-        self._board = wp.zeros(BOARD, dtype=wp.int32, device="cpu")
+        self._board = wp.zeros(DONE + 2 * LINE * size, dtype=wp.int32, device="cpu")
+        self._mine = wp.zeros(1, dtype=wp.int32, device="cpu")  # whether the first thread does another's part
         self._give_way = wp.uint64(_yield_address())
         self._helpers: list[_Helper] = []
 
@@ -132,17 +183,20 @@ class Team:
         number = self._known.get(key)
         if number is None:
             self.jobs.append(parts[1:])
-            number = self._known[key] = len(self.jobs)  # 0 is END
-        wp.launch(post, dim=1, inputs=[self._board, number], device="cpu")
+            number = self._known[key] = len(self.jobs) - 1
+        self._launch(post, number)
         parts[0]()
-        wp.launch(await_others, dim=1, inputs=[self._board, self.size - 1, self._give_way], device="cpu")
+        for other, part in enumerate(parts[1:]):
+            self._launch(claim_or_wait, other, self._mine, self._give_way)
+            wp.capture_if(self._mine, on_true=part)
 
     def end(self) -> None:
         """Last of the frame: the others leave."""
-        if self.jobs:
-            wp.launch(post, dim=1, inputs=[self._board, END], device="cpu")
-            wp.launch(await_others, dim=1, inputs=[self._board, self.size - 1, self._give_way], device="cpu")
+        self._launch(open_board, 0)
         self.recording = False
+
+    def _launch(self, kernel: Any, *inputs: Any) -> None:
+        wp.launch(kernel, dim=1, inputs=[self._board, *inputs], device="cpu")
 
     def enlist(self) -> None:
         """Record what the others do, and start their threads."""
@@ -153,6 +207,8 @@ class Team:
 
     def start(self) -> None:
         """The others begin to wait for jobs."""
+        if self._helpers:
+            self._launch(open_board, 1)
         for helper in self._helpers:
             helper.go.release()
 
@@ -170,46 +226,43 @@ class _Helper:
     """One of the other threads."""
 
     def __init__(self, team: Team, number: int) -> None:
-        # what it needs of the team, without the team itself: it would keep a simulation alive that nobody holds
-        self._board, self._give_way = team._board, team._give_way
+        # what it needs of the team, without the team itself: a simulation that nobody holds must end
+        self._number, self._board, self._give_way = number, team._board, team._give_way
         self._jobs = [parts[number] for parts in team.jobs]
-        self._seen = wp.array([int(self._board.numpy()[TICKET])], dtype=wp.int32, device="cpu")
-        width = max(len(self._jobs).bit_length(), 1)
-        self._bits = [wp.zeros(1, dtype=wp.int32, device="cpu") for _ in range(width)]
-        self._all_bits = wp.zeros(width, dtype=wp.int32, device="cpu")
-        self._bits = [self._all_bits[k : k + 1] for k in range(width)]
-        self._running = wp.zeros(1, dtype=wp.int32, device="cpu")
+
+        def ints(values: list[int]) -> Any:
+            return wp.array(values, dtype=wp.int32, device="cpu")
+
+        self._seen, self._running, self._busy = ints([int(self._board.numpy()[TICKET])]), ints([0]), ints([0])
+        self._bits = ints([0] * max((len(self._jobs) - 1).bit_length(), 1))
         with wp.ScopedCapture(device="cpu") as capture:
             wp.capture_while(self._running, self._turn)
         self._graph = capture.graph
         self.go = threading.Semaphore(0)
         self._leaving = False
-        self._thread = threading.Thread(target=_work, args=(self,), name=f"turgor-{number + 1}", daemon=True)
-        self._thread.start()
+        self.thread = threading.Thread(target=_work, args=(self,), name=f"turgor-{number + 1}", daemon=True)
+        self.thread.start()
 
     def _turn(self) -> None:
-        inputs = [self._board, self._seen, self._all_bits, self._running, self._give_way]
+        inputs = [self._board, self._number, self._seen, self._bits, self._running, self._busy, self._give_way]
         wp.launch(take, dim=1, inputs=inputs, device="cpu")
-        wp.capture_if(self._running, on_true=self._job)
+        wp.capture_if(self._busy, on_true=self._job)
 
     def _job(self) -> None:
         self._branch(0, len(self._bits))
-        wp.launch(done, dim=1, inputs=[self._board], device="cpu")
+        wp.launch(done, dim=1, inputs=[self._board, self._number, self._seen], device="cpu")
 
     def _branch(self, first: int, bits: int) -> None:
         """The jobs whose numbers begin with the bits of `first`, above the `bits` lowest."""
-        if first > len(self._jobs):
-            return
-        if not bits:
-            if first:
-                self._jobs[first - 1]()
-            return
-        half = bits - 1
-        wp.capture_if(
-            self._bits[half],
-            on_true=lambda: self._branch(first + (1 << half), half),
-            on_false=lambda: self._branch(first, half),
-        )
+        if first < len(self._jobs) and bits == 0:
+            self._jobs[first]()
+        elif first < len(self._jobs):
+            half = bits - 1
+            wp.capture_if(
+                self._bits[half : half + 1],
+                on_true=lambda: self._branch(first + (1 << half), half),
+                on_false=lambda: self._branch(first, half),
+            )
 
     def run(self) -> bool:
         """Wait for a frame and take part in it; False when there is no more."""

@@ -205,6 +205,14 @@ class Model:
         self.feels_air = any(any(body.air_drag) or body.wind_drag for body in self.bodies)
         self.walls = Walls(scene.walls, numbers, device)
 
+    def cuts(self, rows: str) -> IntArray:
+        """Where the rows of a body end and those of the next one begin, over all worlds: of springs, faces, order ...
+
+        What adds up in points of one body is shared by threads only there, so that its order stays.
+        """
+        ends = np.cumsum([len(getattr(part, rows)) for part in self.parts])
+        return np.concatenate([[0], (np.arange(self.worlds)[:, None] * ends[-1:] + ends).ravel()])
+
     # the pieces -----------------------------------------------------------------------------------------------------
 
     def _anchor(self) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from turgor.kernel.team import Team
 from turgor.model.model import Model
 from turgor.model.rigid_state import RigidScratch
 from turgor.model.state import State
@@ -17,7 +18,8 @@ __all__ = ["Scratch"]
 class Scratch:
     """Device arrays of all worlds."""
 
-    def __init__(self, model: Model, state: State, stages: int, ledger: bool = False) -> None:
+    def __init__(self, model: Model, state: State, stages: int, ledger: bool = False, team: Team | None = None) -> None:
+        self.team = team  # CPU threads that share loops
         n, device = model.numbers, model.device
         count, bodies = model.vertices * model.worlds, len(model.parts) * model.worlds
 

@@ -103,9 +103,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         rigid_spin: wp.array(dtype=spin_type),
         points: wp.array(dtype=vec),
         point_v: wp.array(dtype=vec),
+        start_index: int,
     ):
         """The collision points of rigid bodies, which stand behind the soft vertices."""
-        p = at(wp.tid())
+        p = at(start_index + wp.tid())
         r = at(local_body[p])
         arm = rotate(rigid_q[r], local[p])
         points[at(first_rigid + p)] = rigid_x[r] + arm

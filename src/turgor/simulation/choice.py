@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from turgor.simulation.step.frame import Step
 from turgor.simulation.step.implicit import ensure_known, unknown
+from turgor.simulation.threads import threads_of
 from turgor.solvers.plan import MIN_SUBSTEPS
 from turgor.solvers.schemes import SCHEMES, scheme_of
 
@@ -48,6 +49,7 @@ def made(sim: Simulation, solver: str) -> Step:
         max_substeps=settings.max_substeps, ledger=settings.ledger,
         accuracy=settings.accuracy if isinstance(settings.accuracy, float) else scheme.accuracy,
         gathers=model.fans_known and gathers, contact=settings.contact, readings=settings.readings,
+        threads=threads_of(settings, model, scheme),
     )  # fmt: skip
 
 

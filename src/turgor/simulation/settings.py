@@ -24,12 +24,17 @@ class RunSettings(Settings):
     worlds: Annotated[int, "", "copies of the scene that run at once, with shared substeps"] = 1
     ledger: Annotated[bool, "", "whether losses and outside work are summed up"] = False
     readings: Annotated[bool, "", "whether contact forces are summed up over each frame"] = False
+    threads: Annotated[int | str, "", 'of the CPU; "auto": all cores where that gains'] = "auto"
     assembly: Annotated[str, "", 'how forces reach the vertices: "auto", "scatter" or "gather"'] = "auto"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         put(self, worlds=integer("worlds", self.worlds, low=1), ledger=flag("ledger", self.ledger))
         put(self, readings=flag("readings", self.readings))
+        if self.threads != "auto":
+            if isinstance(self.threads, str):
+                raise SceneError(f"threads must be 'auto' or a whole number >= 1, got {self.threads!r}")
+            put(self, threads=integer("threads", self.threads, low=1))
         if self.assembly not in get_args(Assembly):
             raise SceneError(f"assembly must be 'auto', 'scatter' or 'gather', got {self.assembly!r}")
 

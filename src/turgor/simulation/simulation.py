@@ -67,6 +67,8 @@ class Simulation:
     each world is, bit for bit, what it is alone, whatever the others do.
     ledger: also sum up what damping and contact take, and what wind, pumps, grabs, moving walls and driven bodies put
     in (slower). readings: also sum up contact forces over each frame, for `contacts().force` (a little slower).
+    threads: of the CPU, which share a frame; "auto" takes all cores where a scene is large enough to gain, or as many
+    as the environment variable TURGOR_THREADS says. The result is the same bit for bit for any number.
     assembly: how forces reach the vertices; "auto" scatters on the CPU and gathers on a GPU (docs/architecture.md).
 
     `sim[name]` is a view of a body, with its state and parameters; `bodies` (soft bodies and cloths), `rigid_bodies`
@@ -103,6 +105,7 @@ class Simulation:
         worlds: int = 1,
         ledger: bool = False,
         readings: bool = False,
+        threads: int | Literal["auto"] = "auto",
         assembly: Assembly | str = "auto",
     ) -> None:
         if not isinstance(scene, Scene):
@@ -111,8 +114,7 @@ class Simulation:
         given: dict[str, Any] = {
             "solver": solver, "fps": fps, "substeps": substeps, "contact": contact, "precision": precision,
             "max_substeps": max_substeps, "accuracy": accuracy, "worlds": worlds, "ledger": ledger,
-            "readings": readings,
-            "assembly": assembly,
+            "readings": readings, "threads": threads, "assembly": assembly,
         }  # fmt: skip
         chosen = asdict(scene.simulation) | {key: value for key, value in given.items() if value is not None}
         where = chosen_device(device)
@@ -266,6 +268,12 @@ class Simulation:
     def worlds(self) -> int:
         """Copies of the scene that run at once."""
         return self.settings.worlds
+
+    @property
+    def threads(self) -> int:
+        """Of the CPU, that share a frame; `settings.threads` is what was asked for."""
+        team = self.engine.scratch.team
+        return 1 if team is None else team.size
 
     @property
     def solver(self) -> str:

@@ -60,8 +60,9 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         work: wp.array(dtype=wp.float64),
         ends_fused: wp.array(dtype=int),
         counts: int,  # whether this ends the substep of all worlds
+        start_index: int,
     ):
-        i = at(wp.tid())
+        i = at(start_index + wp.tid())
         if i == 0 and counts != 0:
             count_substep(dt, clock, planned, until_plan, substeps, unfinished)
         if ends_fused[at(body[i])] == 0:

@@ -48,12 +48,13 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         v_kicked: wp.array(dtype=vec),
         asked_move: wp.array(dtype=vec),
         ends_fused: wp.array(dtype=int),
+        start_index: int,
     ):
         """New velocities and the displacement they ask for; nothing moves yet. Pinned points are at rest.
 
         Bodies that end this substep in `fused` stay as they are.
         """
-        i = at(wp.tid())
+        i = at(start_index + wp.tid())
         if ends_fused[at(body[i])] != 0:
             v_free[i] = v[i]
             move[i] = vec()
@@ -126,9 +127,10 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         wall_impulse: wp.array(dtype=vec),
         wall_drive: wp.array(dtype=real),
         ends_fused: wp.array(dtype=int),
+        start_index: int,
     ):
         """Velocities and displacements after the walls; and the normal of the wall that a point ends on, or zero."""
-        i = at(wp.tid())
+        i = at(start_index + wp.tid())
         m1 = inverse_mass[i]
         against = vec()
         b = at(body[i])
@@ -160,9 +162,10 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         wall_point: wp.array(dtype=vec),
         v: wp.array(dtype=vec),
         x: wp.array(dtype=vec),
+        start_index: int,
     ):
         """The displacement is made. Where contact has changed it after the walls, the walls have the last word."""
-        i = at(wp.tid())
+        i = at(start_index + wp.tid())
         there = x[i] + move[i]
         if wp.length_sq(v[i] - v_free[i]) > real(0.0):
             for w in range(wall_normal.shape[0]):

@@ -120,9 +120,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         change_rate_out: wp.array(dtype=real),
         flow_out: wp.array(dtype=real),
         tension_flow_out: wp.array(dtype=real),
+        start_index: int,
     ):
         """A chunk of vertices of one body: the numbers of the file's comment, without k, gauge, gamma P/V and kb."""
         chunk, lane = wp.tid()
+        chunk += start_index
         spring = real(0.0)
         tension = real(0.0)
         turn = real(0.0)

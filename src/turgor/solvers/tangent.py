@@ -165,9 +165,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         viscosity: wp.array(dtype=real),
         skin_bound_out: wp.array(dtype=real),  # 1/s²
         skin_damping_out: wp.array(dtype=real),  # 1/s
+        start_index: int,
     ):
         """x·Kx of a face is at most its number of corners times the sum of x·(diagonal block) x over them."""
-        i = at(wp.tid())
+        i = at(start_index + wp.tid())
         b = at(body[i])
         if skins.skin_law[b] == 0 or inverse_mass[i] <= zero:
             return

@@ -19,9 +19,9 @@ COUNT, ROUNDS = 6000, 40
 
 @no_type_check
 @wp.kernel(enable_backward=False, module="tests.team")
-def mix(x: wp.array(dtype=float), y: wp.array(dtype=float), shift: int, first: int):
+def mix(x: wp.array(dtype=float), y: wp.array(dtype=float), shift: int, start_index: int):
     """Every element depends on two of the round before, one of them of another thread."""
-    i = first + wp.tid()
+    i = start_index + wp.tid()
     y[i] = 0.5 * (x[i] + wp.sin(3.0 * x[(i + shift) % x.shape[0]]))
 
 
@@ -113,7 +113,7 @@ def test_threads_end_with_their_team() -> None:
     mixer = Mixer(3)
     mixer.frame()
     assert threading.active_count() == before + 2
-    threads, alive = [helper._thread for helper in mixer.team._helpers], weakref.ref(mixer.team)
+    threads, alive = [helper.thread for helper in mixer.team._helpers], weakref.ref(mixer.team)
     del mixer
     gc.collect()
     for thread in threads:

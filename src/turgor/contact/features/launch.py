@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import warp as wp
@@ -30,6 +31,11 @@ class FeatureLauncher(Launcher):
         """Whether threads run at the same time."""
         return bool(self.device.is_cuda)
 
+    @property
+    def threads(self) -> int:
+        """Of the CPU, that share the loops of a frame."""
+        return 1 if self.team is None else self.team.size
+
     def zeros(self, size: int, dtype: Any) -> Any:
         """A new array on the device."""
         return wp.zeros(size, dtype=dtype, device=self.device)
@@ -42,6 +48,18 @@ class FeatureLauncher(Launcher):
         """Threads that share a list: thread t takes the elements t, t + stride, t + 2 stride ..."""
         stride = THREADS if self.parallel else 1
         self(kernel, stride, stride=stride, **given)
+
+    def walk_parts(self, kernel: Any, each: Mapping[str, Sequence[Any]] | None = None, **given: Any) -> None:
+        """As `walk`; threads of the CPU each walk a part. each: arguments that every part has its own of."""
+        stride = THREADS if self.parallel else 1
+        self.parts(kernel, stride, each or {}, stride=stride, **given)
+
+    def tile_parts(self, kernel: Any, dim: int, each: Mapping[str, Sequence[Any]] | None = None, **given: Any) -> None:
+        """As `tiles` over a list of at most `dim` elements, of which threads of the CPU each take a part."""
+        if self.sharing == 1:
+            self.tiles(kernel, dim, **{name: values[0] for name, values in (each or {}).items()}, **given)
+        else:
+            self.parts(kernel, (-(-dim // self.sharing), 1), each or {}, **given)
 
 
 class Flags:

@@ -45,6 +45,7 @@ class FeatureContacts(ContactMethod):
             model.device, state, scratch, surfaces,
             soft=[model], rigid=[state.rigid, scratch.rigid, model.rigids], wall=[state.walls, model.walls],
         )  # fmt: skip
+        launch.team = scratch.team
         self.dynamics = dynamics_of(model, launch)
         self.lists = Lists(model, scratch, surfaces, launch.extended({"dynamics": self.dynamics}))
         self.overlaps = Overlaps(model, surfaces, self.lists.launch, self.lists.pairs.capacity)

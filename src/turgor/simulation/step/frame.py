@@ -8,7 +8,6 @@ of substeps is planned on the device, and a device-side loop runs them.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import math
 import threading
@@ -27,6 +26,7 @@ from turgor.errors import UnstableError
 from turgor.forces import membrane
 from turgor.kernel.launch import Launcher
 from turgor.kernel.status import OVERFLOW
+from turgor.kernel.team import Team
 from turgor.model.model import BLOCK, Model
 from turgor.model.saved import Rollback, restore, saved
 from turgor.model.scratch import Scratch
@@ -45,8 +45,8 @@ __all__ = ["Step"]
 
 FloatArray = npt.NDArray[np.float64]
 
-# Warp records one graph at a time, and its tiles are not safe for several threads on the CPU (a crash, Warp 1.19): what
-# simulations in several threads launch there is done one after another.
+# Warp records one graph at a time, and what is launched meanwhile would be recorded with it. Graphs are replayed by
+# several threads at once.
 ONE_AT_A_TIME = threading.RLock()
 LOOK = 16  # substeps between two looks at a lone body's shape, where their number is fixed
 PULSE = 4  # substeps, a multiple of those of a turn on a GPU
@@ -73,9 +73,11 @@ class Step:
         gathers: bool,
         contact: str,
         readings: bool,
+        threads: int = 1,
     ) -> None:
         self.model, self.state, self.scheme = model, state, scheme
-        self.scratch = scratch = Scratch(model, state, len(scheme.weights), ledger)
+        team = Team(threads) if threads > 1 and model.device.is_cpu else None
+        self.scratch = scratch = Scratch(model, state, len(scheme.weights), ledger, team)
         self.frame_time, self.fixed, self.max_substeps = 1.0 / fps, substeps, max_substeps
         self.accuracy = accuracy  # inf: stability alone
         self.estimate_every = ESTIMATE_EVERY if math.isinf(accuracy) else 1
@@ -88,6 +90,7 @@ class Step:
             glued=[model.glue],
             patch=[model.rigids.patches],
         )  # fmt: skip
+        self.launch.team, self.cuts = team, model.cuts("order")
         self.launch = self.launch.extended({"skins": self.launch.struct(membrane.kernels(model.numbers).Skins)})
         n, options = model.numbers, {"clears": not gathers, "ledger": ledger}
         self.k_walls, self.k_stability, self.k_plan = walls.kernels(n), stability.kernels(n), plan.kernels(n)
@@ -176,15 +179,24 @@ class Step:
             self.implicit.check()
         self.prepare()
         self._launched += 1
-        with ONE_AT_A_TIME if self.device.is_cpu else contextlib.nullcontext():
-            wp.capture_launch(self._graph)
+        if self.scratch.team is not None:
+            self.scratch.team.start()
+        wp.capture_launch(self._graph)
 
     def prepare(self) -> None:
         """Compile the kernels and record the frame, if that has not been done."""
         if self._graph is None and not self.empty:
             self._rollback = self._new_rollback()  # buffers may have grown
-            with ONE_AT_A_TIME, wp.ScopedCapture(device=self.device) as capture:
-                self.frame()
+            team = self.scratch.team
+            with ONE_AT_A_TIME:
+                if team is not None:
+                    team.begin()
+                with wp.ScopedCapture(device=self.device) as capture:
+                    self.frame()
+                    if team is not None:
+                        team.end()
+                if team is not None:
+                    team.enlist()
             self._graph = capture.graph
 
     def record_again(self) -> None:
@@ -451,12 +463,12 @@ class Step:
         if len(m.hinges):
             self.launch(k.bound_hinges, len(m.hinges))
         if m.has_membranes:
-            self.launch(self.k_tangent.bound_skins, self.count)
+            self.launch.split(self.k_tangent.bound_skins, self.count, self.cuts)
             if self.spectrum is not None:
                 self.spectrum.tighten()
             if self.slow_damping is not None:
                 self.slow_damping.share()
-        self.launch.blocks(
+        self.launch.split_blocks(
             k.bound_bodies, m.chunks, m.block_size, frame_time=self.frame_time, clear=int(not self.forces.gathers)
         )
         limits = wp.vec4f(c.imaginary, c.real, float(c.error_power), c.error_divisor)

@@ -17,6 +17,7 @@ class FusedEnd:
 
     def __init__(self, model: Model, launch: Launcher, scheme: Scheme, *, clears: bool, ledger: bool) -> None:
         self.launch, self.count, self.weight = launch, model.vertices * model.worlds, scheme.weights[-1]
+        self.cuts = model.cuts("order") if ledger else None  # what a body loses is summed in its order
         self.kernels = fused.kernels(model.numbers, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
 
     def run(self, v_stage: Any, *, counts: bool = True) -> None:
@@ -24,4 +25,5 @@ class FusedEnd:
 
         v_stage: velocities at which the forces were evaluated; counts: whether this ends the substep of all worlds.
         """
-        self.launch(self.kernels.advance, self.count, weight=self.weight, v_stage=v_stage, counts=int(counts))
+        given = {"weight": self.weight, "v_stage": v_stage, "counts": int(counts)}
+        self.launch.split(self.kernels.advance, self.count, self.cuts, **given)

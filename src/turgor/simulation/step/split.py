@@ -173,7 +173,7 @@ class SplitEnd:
         if self.implicit is not None:
             self.implicit.begin()
         else:
-            self.launch(self.k_split.kick, self.count, weight=self.weight, v_stage=v_stage)
+            self.launch.split(self.k_split.kick, self.count, weight=self.weight, v_stage=v_stage)
 
     def kick_rigid(self) -> None:
         """New velocities of rigid bodies."""
@@ -190,7 +190,7 @@ class SplitEnd:
         """The collision points of rigid bodies at their poses."""
         if self.rigids:
             s = self.surfaces
-            self.launch(
+            self.launch.split(
                 self.k_rigid.place_points, len(s.local), first_rigid=s.first_rigid, local=s.local,
                 local_body=s.local_body,
             )  # fmt: skip
@@ -210,11 +210,11 @@ class SplitEnd:
         if self.implicit is not None:
             self.implicit.end_walls()
         else:
-            self.launch(self.k_split.meet, self.count)
+            self.launch.split(self.k_split.meet, self.count)
 
     def move(self) -> None:
         """Positions and poses."""
-        self.launch(self.k_split.shift, self.count)
+        self.launch.split(self.k_split.shift, self.count)
         if self.rigids:
             if self.rigid_contacts is not None:
                 self.rigid_contacts.keep_moment()

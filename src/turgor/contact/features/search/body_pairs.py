@@ -16,6 +16,7 @@ from turgor.contact.features.launch import PAIRS, FeatureLauncher
 from turgor.contact.features.search import motion
 from turgor.contact.features.search.candidates import FAR
 from turgor.kernel.blocks import block_max, block_min
+from turgor.kernel.launch import begin_of
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
@@ -116,6 +117,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
     @wp.func(inline=True)
     def is_listed(pair_list: PairList, pair: int) -> bool:
         return pair < wp.min(pair_list.pair_count[0], pair_list.pairs.shape[0])
+
+    @wp.func(inline=True)
+    def pair_of(pair_list: PairList, k: int, part: int, parts: int) -> int:
+        """The k-th pair of a part of the list; behind the list where the part has fewer."""
+        count = wp.min(pair_list.pair_count[0], pair_list.pairs.shape[0])
+        pair = begin_of(part, parts, count) + k
+        if pair >= begin_of(part + 1, parts, count):
+            pair = pair_list.pairs.shape[0]
+        return pair
 
     @wp.func(inline=True)
     def is_stale(pair_list: PairList, pair: int) -> bool:
@@ -445,6 +455,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         PairList=PairList,
         is_listed=is_listed,
         is_stale=is_stale,
+        pair_of=pair_of,
         is_stale_with_itself=is_stale_with_itself,
         judge=judge,
         bound_bodies=bound_bodies,

@@ -12,6 +12,7 @@ import warp as wp
 
 from turgor.contact.features.launch import CANDIDATES, FeatureLauncher, started_with
 from turgor.contact.geometry import closest_fast
+from turgor.kernel import structs
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
@@ -46,10 +47,28 @@ class Candidates:
         self.kept_candidates = zeros(aside, wp.vec4i)
         self.kept_wake_travel, self.kept_warm_force = zeros(aside, real), zeros(aside, real)
         self.candidate_list = self.launch.struct(self.kernels.CandidateList)
+        # of threads beside the first: lists of their own, joined behind the first one's
+        self.others = [
+            structs.zeros(
+                self.kernels.CandidateList, size, self.launch.device, candidate_count=1,
+                overflow=self.candidate_list.overflow,
+            )
+            for _ in range(self.launch.threads - 1)
+        ]  # fmt: skip
 
     def forget(self) -> None:
         """The list is empty."""
         self.candidate_count.zero_()
+
+    def collect(self, launch: FeatureLauncher, kernel: Any, pairs: int, **each: Any) -> None:
+        """Add what a search over at most so many pairs of bodies finds; each: arguments per thread.
+
+        Each thread has a part of the pairs, in their order, so the joined list is in the order of one thread.
+        """
+        launch.tile_parts(kernel, pairs, {"candidate_list": [self.candidate_list, *self.others], **each})
+        if launch.sharing > 1:
+            for more in self.others:
+                launch(self.kernels.join, 1, more=more)
 
     def keep(self, new_slot: Any) -> None:
         """Only the candidates of pairs that keep their lists stay."""
@@ -109,6 +128,15 @@ def kernels(n: Numbers) -> SimpleNamespace:
             wp.atomic_max(found.overflow, CANDIDATES, slot + 1)
 
     @n.kernel(__name__)
+    def join(candidate_list: CandidateList, more: CandidateList):
+        """Add a list behind another, and empty it."""
+        count = wp.min(more.candidate_count[0], more.candidates.shape[0])
+        more.candidate_count[0] = 0
+        for c in range(count):
+            candidate = more.candidates[at(c)]
+            add(candidate_list, candidate[0], candidate[1], candidate[2], candidate[3], more.wake_travel[at(c)])
+
+    @n.kernel(__name__)
     def set_aside(
         new_slot: wp.array(dtype=int),  # of each pair that was listed, among those that are; -1: rebuilt
         candidate_count: wp.array(dtype=int),
@@ -152,5 +180,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
             warm_force[at(c)] = kept_warm_force[at(c)]
 
     return SimpleNamespace(
-        CandidateList=CandidateList, set_aside=set_aside, put_back=put_back, face_distance=face_distance, add=add
+        CandidateList=CandidateList,
+        set_aside=set_aside,
+        put_back=put_back,
+        join=join,
+        face_distance=face_distance,
+        add=add,
     )

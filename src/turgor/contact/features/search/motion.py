@@ -31,7 +31,7 @@ class BodyMotion:
         """From the displacements that forces and impulses ask for."""
         self.body_spread.zero_()
         if self.chunks:
-            self.launch.blocks(self.kernels.measure_soft, self.chunks, self.block)
+            self.launch.split_blocks(self.kernels.measure_soft, self.chunks, self.block)
         if self.rigid:
             self.launch(self.kernels.measure_rigid, self.bodies)
 
@@ -64,12 +64,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         move: wp.array(dtype=vec),  # of the soft points in this substep
         body_move_out: wp.array(dtype=vec),
         body_spread_out: wp.array(dtype=real),
+        start_index: int,
     ):
         """Of a run of points of a soft body per block, which is the whole body on the CPU.
 
         The mean is that of a sample of a large body's points: the largest movement is relative to it, whatever it is.
         """
         chunk, lane = wp.tid()
+        chunk += start_index
         c = at(point_body[at(soft_chunk_start[chunk])])
         if left_alone[c] != 0:
             if lane == 0:

@@ -90,7 +90,7 @@ class SelfLists:
 
     def test_faces(self, watched: Any, every: int, ahead: int) -> None:
         """Which of the bodies watched in every so many substeps have faces that turn too far in those ahead."""
-        self.launch(self.kernels.test_faces, self.face_count, watched=watched, every=every, ahead=ahead)
+        self.launch.split(self.kernels.test_faces, self.face_count, watched=watched, every=every, ahead=ahead)
 
     def find_neighbours(self) -> None:
         """Once, as most bodies never need a list."""
@@ -226,12 +226,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
         turned: wp.array(dtype=int),
         every: int,
         ahead: int,
+        start_index: int,
     ):
         """Whether a face will have left the cones of its patches after another substep, or after some.
 
         Of bodies that are watched in every so many substeps, and only if it is not foreseen for those ahead.
         """
-        i = at(wp.tid())
+        i = at(start_index + wp.tid())
         c = at(face_body[i])
         if own_pair[c] >= 0 and watched[c] == every and test_in[c] <= ahead:
             f = mesh.faces[i]

@@ -14,7 +14,7 @@ import warp as wp
 from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.search import body_pairs
 from turgor.contact.features.search import candidates as listed
-from turgor.contact.features.search.candidates import FAR
+from turgor.contact.features.search.candidates import FAR, Candidates
 from turgor.contact.geometry import closest_fast
 from turgor.contact.geometry.advancement import EDGE_EDGE, VERTEX_FACE
 from turgor.kernel.blocks import block_max, block_min
@@ -30,10 +30,15 @@ LENGTH = 128  # of a list; a pair has six: points, faces and edges of either bod
 class Slabs:
     """Per pair of bodies: direction and ends of the slab, what lies in it, and whether that is too much."""
 
-    def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher, pairs: int) -> None:
+    def __init__(
+        self, model: Model, surfaces: Surfaces, candidates: Candidates, launch: FeatureLauncher, pairs: int
+    ) -> None:
+        self.candidates = candidates
         self.numbers, self.kernels = model.numbers, kernels(model.numbers, launch.parallel)
-        # m: boxes of the second body's edges, for one pair after another (CPU)
-        self.slab_edge_low, self.slab_edge_high = (launch.zeros(LENGTH, model.numbers.vec) for _ in range(2))
+        # m: boxes of the second body's edges, for one pair after another (CPU), per thread
+        self.slab_edge_low, self.slab_edge_high = (
+            [launch.zeros(LENGTH, model.numbers.vec) for _ in range(launch.threads)] for _ in range(2)
+        )
         self.in_tree = launch.zeros(surfaces.bodies * model.worlds, wp.int32)  # bodies whose boxes are needed
         self.launch = launch.extended(self)
         self.allocate(pairs)
@@ -51,10 +56,11 @@ class Slabs:
         """Candidates of stale pairs that have little in their slabs; the others are marked."""
         self.slab_counts.zero_()
         self.in_tree.zero_()
-        self.launch.tiles(self.kernels.bound_slabs, self.pair_capacity)
-        self.launch.tiles(self.kernels.fill_slabs, self.pair_capacity)
+        self.launch.tile_parts(self.kernels.bound_slabs, self.pair_capacity)
+        self.launch.tile_parts(self.kernels.fill_slabs, self.pair_capacity)
         self.launch.walk(self.kernels.choose_search)
-        self.launch.tiles(self.kernels.cross_slabs, self.pair_capacity)
+        edges = {"slab_edge_low": self.slab_edge_low, "slab_edge_high": self.slab_edge_high}
+        self.candidates.collect(self.launch, self.kernels.cross_slabs, self.pair_capacity, **edges)
 
 
 @functools.cache
@@ -66,7 +72,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     near = closest_fast.kernels(n)
     shared = listed.kernels(n)
     CandidateList, face_distance, add = shared.CandidateList, shared.face_distance, shared.add
-    PairList, is_stale = body_pairs.kernels(n).PairList, body_pairs.kernels(n).is_stale
+    of_pairs = body_pairs.kernels(n)
+    PairList, is_stale, pair_of = of_pairs.PairList, of_pairs.is_stale, of_pairs.pair_of
 
     @wp.func
     def put(slab_lists: wp.array(dtype=int), slab_counts: wp.array(dtype=int), pair: int, which: int, feature: int):
@@ -89,9 +96,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         slab_direction: wp.array(dtype=vec),
         slab_begin: wp.array(dtype=real),
         slab_end: wp.array(dtype=real),
+        part: int,
+        parts: int,
     ):
         """The direction from the first body to the second, and along it where the second begins and the first ends."""
-        pair, lane = wp.tid()
+        k_pair, lane = wp.tid()
+        pair = pair_of(pair_list, k_pair, part, parts)
         if is_stale(pair_list, pair):
             ids = pair_list.pairs[pair]
             a = ids[0]
@@ -131,9 +141,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         slab_end: wp.array(dtype=real),
         slab_lists: wp.array(dtype=int),
         slab_counts: wp.array(dtype=int),
+        part: int,
+        parts: int,
     ):
         """The lists of stale pairs. A body against itself is searched by `self_lists.py`."""
-        pair, lane = wp.tid()
+        k_pair, lane = wp.tid()
+        pair = pair_of(pair_list, k_pair, part, parts)
         if is_stale(pair_list, pair):
             ids = pair_list.pairs[pair]
             within = pair_list.pair_margin[pair] + thickness[ids[0]] + thickness[ids[1]]
@@ -202,9 +215,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         slab_edge_low: wp.array(dtype=vec),
         slab_edge_high: wp.array(dtype=vec),
         candidate_list: CandidateList,
+        part: int,
+        parts: int,
     ):
         """Points of each body against faces of the other; edges against edges."""
-        pair, lane = wp.tid()
+        k_pair, lane = wp.tid()
+        pair = pair_of(pair_list, k_pair, part, parts)
         if is_stale(pair_list, pair) and by_tree[pair] == 0:
             ids = pair_list.pairs[pair]
             skin = thickness[ids[0]] + thickness[ids[1]]

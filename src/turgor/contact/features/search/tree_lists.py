@@ -9,6 +9,7 @@ import warp as wp
 from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.search import body_pairs, compare, patches
 from turgor.contact.features.search import candidates as listed
+from turgor.contact.features.search.candidates import Candidates
 from turgor.contact.features.search.patches import Patches
 from turgor.kernel.blocks import block_max, block_min
 from turgor.kernel.numbers import Numbers, at
@@ -20,17 +21,17 @@ __all__ = ["TreeLists", "kernels"]
 class TreeLists:
     """The boxes of the trees of those bodies that are searched."""
 
-    def __init__(self, model: Model, patches: Patches, launch: FeatureLauncher) -> None:
+    def __init__(self, model: Model, patches: Patches, candidates: Candidates, launch: FeatureLauncher) -> None:
         n, zeros = model.numbers, launch.zeros
-        self.kernels, self.patches = kernels(n), patches
+        self.kernels, self.patches, self.candidates = kernels(n), patches, candidates
         self.node_low, self.node_high = zeros(patches.nodes, n.vec), zeros(patches.nodes, n.vec)  # m
         self.launch = launch.extended(self)
 
     def collect(self, pairs: int) -> None:
         """Candidates of the pairs (of at most so many) that are marked `by_tree`."""
-        self.launch(self.kernels.bound_patches, self.patches.count)
+        self.launch.split(self.kernels.bound_patches, self.patches.count)
         self.launch.tiles(self.kernels.bound_nodes, self.patches.nodes)
-        self.launch.tiles(self.kernels.collect_by_tree, pairs)
+        self.candidates.collect(self.launch, self.kernels.collect_by_tree, pairs)
 
 
 @functools.cache
@@ -41,15 +42,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
     shape = patches.kernels(n)
     Mesh, bound_stars, first_node, last_node = shape.Mesh, shape.bound_stars, shape.first_node, shape.last_node
     CandidateList = listed.kernels(n).CandidateList
-    PairList, is_listed = body_pairs.kernels(n).PairList, body_pairs.kernels(n).is_listed
+    of_pairs = body_pairs.kernels(n)
+    PairList, is_listed, pair_of = of_pairs.PairList, of_pairs.is_listed, of_pairs.pair_of
     box_gap, compare_patches = compare.kernels(n).box_gap, compare.kernels(n).compare_patches
 
     @n.kernel(__name__)
     def bound_patches(
-        mesh: Mesh, in_tree: wp.array(dtype=int), node_low: wp.array(dtype=vec), node_high: wp.array(dtype=vec)
+        mesh: Mesh,
+        in_tree: wp.array(dtype=int),
+        node_low: wp.array(dtype=vec),
+        node_high: wp.array(dtype=vec),
+        start_index: int,
     ):
         """Boxes of the patches of bodies that are searched."""
-        k = wp.tid()
+        k = start_index + wp.tid()
         if in_tree[mesh.patch_body[k]] != 0:
             low, high = bound_stars(mesh, k)
             node_low[mesh.patch_node[k]] = low
@@ -90,9 +96,12 @@ def kernels(n: Numbers) -> SimpleNamespace:
         node_low: wp.array(dtype=vec),
         node_high: wp.array(dtype=vec),
         candidate_list: CandidateList,
+        part: int,
+        parts: int,
     ):
         """Patches of the first body of a pair against the tree of the second."""
-        pair, lane = wp.tid()
+        k_pair, lane = wp.tid()
+        pair = pair_of(pair_list, k_pair, part, parts)
         if is_listed(pair_list, pair) and by_tree[pair] != 0:
             a = at(pair_list.pairs[pair][0])
             b = at(pair_list.pairs[pair][1])

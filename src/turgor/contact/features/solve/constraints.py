@@ -22,7 +22,9 @@ from turgor.contact.geometry import ownership
 from turgor.contact.geometry.advancement import VERTEX_FACE
 from turgor.contact.materials import BOUNCE
 from turgor.kernel import structs
+from turgor.kernel.launch import begin_of
 from turgor.kernel.numbers import Numbers, at
+from turgor.kernel.team import LINE
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
 
@@ -42,6 +44,7 @@ class ContactConstraints:
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         self.numbers, self.kernels = model.numbers, kernels(model.numbers, launch.parallel)
         self.count = launch.zeros(1, wp.int32)
+        self.part_counts = launch.zeros(LINE * launch.threads, wp.int32)  # of each thread, a cache line apart
         self.capacity = started_with(1, surfaces.point_count)
         self.surface = launch.struct(self.kernels.Faces)
         self.launch = launch.extended(self)
@@ -54,7 +57,12 @@ class ContactConstraints:
     def make(self) -> None:
         """From the candidates that are awake."""
         self.count.zero_()
-        self.launch.walk(self.kernels.make_constraints)
+        if self.launch.sharing == 1:
+            self.launch.walk(self.kernels.make_constraints, found=self.count)
+        else:
+            self.part_counts.zero_()
+            self.launch.walk_parts(self.kernels.make_constraints, found=self.part_counts)
+            self.launch(self.kernels.join_parts, 1, parts=self.launch.sharing)
 
     def found(self, pairs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
         """The contacts that carry an impulse; pairs: of bodies."""
@@ -150,11 +158,17 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         wake_travel: wp.array(dtype=real),
         warm_force: wp.array(dtype=real),
         overflow: wp.array(dtype=int),
+        found: wp.array(dtype=int),  # contacts of each part of the candidates
         stride: int,
+        part: int,
+        parts: int,
     ):
         """The contacts of this substep among the candidates that are awake."""
         h = dt[0]
-        for c in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
+        count = wp.min(candidate_count[0], candidates.shape[0])
+        start = begin_of(part, parts, constraints.pair.shape[0])  # of the rows of this part
+        rows = begin_of(part + 1, parts, constraints.pair.shape[0]) - start
+        for c in range(begin_of(part, parts, count) + wp.tid(), begin_of(part + 1, parts, count), stride):
             candidate = candidates[at(c)]
             pair = at(candidate[0])
             old = warm_force[at(c)]
@@ -226,9 +240,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         inverse_mass = side_mobility(dynamics, rigids[0], place, normal, first, w)
                         inverse_mass += side_mobility(dynamics, rigids[1], place, -normal, second, u)
                     if inverse_mass > real(0.0):
-                        slot = wp.atomic_add(constraints.count, 0, 1)
-                        if slot < constraints.pair.shape[0]:
-                            row = at(slot)
+                        slot = wp.atomic_add(found, part * LINE, 1)
+                        if slot < rows:
+                            row = at(start + slot)
                             constraints.pair[row] = pair
                             constraints.candidate[row] = c
                             constraints.first[row] = first
@@ -272,10 +286,52 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                                 centre, inverse_inertia = inertia_of_points(dynamics, first, second)
                                 constraints.centre[row] = centre
                                 constraints.inverse_inertia[row] = inverse_inertia
-                            load_side(dynamics, rigids[0], first, w)
-                            load_side(dynamics, rigids[1], second, u)
+                            if parts == 1:  # else when the parts are joined, as threads may share points
+                                load_side(dynamics, rigids[0], first, w)
+                                load_side(dynamics, rigids[1], second, u)
                         else:
                             overflow[0] = 1
-                            wp.atomic_max(overflow, CONSTRAINTS, slot + 1)
+                            wp.atomic_max(overflow, CONSTRAINTS, parts * (slot + 1))
 
-    return SimpleNamespace(Constraints=Constraints, Faces=Faces, make_constraints=make_constraints)
+    @wp.func
+    def move_row(constraints: Constraints, row: int, to: int):
+        constraints.pair[to] = constraints.pair[row]
+        constraints.candidate[to] = constraints.candidate[row]
+        constraints.first[to] = constraints.first[row]
+        constraints.second[to] = constraints.second[row]
+        constraints.first_weight[to] = constraints.first_weight[row]
+        constraints.second_weight[to] = constraints.second_weight[row]
+        constraints.rigids[to] = constraints.rigids[row]
+        constraints.place[to] = constraints.place[row]
+        constraints.normal[to] = constraints.normal[row]
+        constraints.gap[to] = constraints.gap[row]
+        constraints.thickness[to] = constraints.thickness[row]
+        constraints.min_speed[to] = constraints.min_speed[row]
+        constraints.bounces[to] = constraints.bounces[row]
+        constraints.effective_mass[to] = constraints.effective_mass[row]
+        constraints.friction[to] = constraints.friction[row]
+        constraints.centre[to] = constraints.centre[row]
+        constraints.inverse_inertia[to] = constraints.inverse_inertia[row]
+        constraints.impulse[to] = constraints.impulse[row]
+        constraints.friction_impulse[to] = constraints.friction_impulse[row]
+
+    @n.kernel(variant)
+    def join_parts(dynamics: Dynamics, constraints: Constraints, part_counts: wp.array(dtype=int), parts: int):
+        """The rows of all parts one behind the other: in the order of one thread."""
+        total = int(0)  # noqa: RUF046, UP018
+        for part in range(parts):
+            start = begin_of(part, parts, constraints.pair.shape[0])
+            rows = begin_of(part + 1, parts, constraints.pair.shape[0]) - start
+            for k in range(wp.min(part_counts[part * LINE], rows)):
+                row = at(total)
+                if part > 0:
+                    move_row(constraints, at(start + k), row)
+                rigids = constraints.rigids[row]
+                load_side(dynamics, rigids[0], constraints.first[row], constraints.first_weight[row])
+                load_side(dynamics, rigids[1], constraints.second[row], constraints.second_weight[row])
+                total += 1
+        constraints.count[0] = total
+
+    return SimpleNamespace(
+        Constraints=Constraints, Faces=Faces, make_constraints=make_constraints, join_parts=join_parts
+    )

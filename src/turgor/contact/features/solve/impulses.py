@@ -14,6 +14,7 @@ import warp as wp
 from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.solve import constraints as contact_constraints
 from turgor.contact.features.solve import sides
+from turgor.kernel.launch import begin_of
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 
@@ -29,7 +30,7 @@ class Impulses:
 
     def warm_start(self) -> None:
         """Begin with the forces of the substep before, or a share of what is missing."""
-        self.launch.walk(self.kernels.share_out)
+        self.launch.walk_parts(self.kernels.share_out)
         self.launch.walk(self.kernels.warm_start)
         self.collect()
 
@@ -50,7 +51,7 @@ class Impulses:
 
     def follow(self) -> None:
         """The displacement follows what contact did to the velocity."""
-        self.launch(self.kernels.follow, self.soft)
+        self.launch.split(self.kernels.follow, self.soft)
 
 
 @functools.cache
@@ -68,9 +69,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     taken_move, taken_turn = side.taken_move, side.taken_turn
 
     @n.kernel(variant)
-    def share_out(dynamics: Dynamics, constraints: Constraints, stride: int):
+    def share_out(dynamics: Dynamics, constraints: Constraints, stride: int, part: int, parts: int):
         """New contacts begin with their share of what is missing, all at the same velocities: order does not show."""
-        for r in range(wp.tid(), wp.min(constraints.count[0], constraints.pair.shape[0]), stride):
+        count = wp.min(constraints.count[0], constraints.pair.shape[0])
+        for r in range(begin_of(part, parts, count) + wp.tid(), begin_of(part + 1, parts, count), stride):
             row = at(r)
             if constraints.impulse[row] == real(0.0):
                 first = constraints.first[row]
@@ -202,9 +204,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         v_free: wp.array(dtype=vec),
         soft_inverse_mass: wp.array(dtype=real),
         move: wp.array(dtype=vec),
+        start_index: int,
     ):
         """The displacement follows what contact did to the velocity."""
-        i = at(wp.tid())
+        i = at(start_index + wp.tid())
         if soft_inverse_mass[i] > real(0.0):
             move[i] = move[i] + dt[0] * (v[i] - v_free[i])
 
