@@ -6,6 +6,7 @@ import os
 
 # One thread for each worker's linear algebra: two workers with two threads each wait for each other on two cores.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("TURGOR_THREADS", "1")  # for the same reason; tests of threads say how many
 
 import pytest
 from hypothesis import settings

@@ -29,13 +29,13 @@ class Job:
 
     def __init__(
         self, scene: Scene, outputs: Sequence[Path], looks: dict[str, str], worlds: int, recovery: Recovery,
-        readings: bool = False, static: bool = False,
+        readings: bool = False, static: bool = False, threads: int | str = "auto",
     ) -> None:  # fmt: skip
         self.scene = scene
         self.outputs = list(outputs)
         self.recovery = recovery
         self.looks = {key: parse_value(value) for key, value in looks.items()}
-        self.worlds, self.readings, self.static = worlds, readings, static
+        self.worlds, self.readings, self.static, self.threads = worlds, readings, static, threads
         self.sinks: list[FileSink] = []
         self.start_seconds = 0.0  # s, from the call until the first frame can be computed: build, load, compile
         self.wall_seconds = 0.0  # s, computing all frames
@@ -62,8 +62,10 @@ class Job:
         from turgor.simulation.simulation import Simulation  # late: bad input is reported without waiting for Warp
 
         with message("preparing (the first run compiles the kernels, once) ..." if talk else ""):
-            kept = self.recovery.simulation(self.scene, device, self.worlds, self.readings)
-            sim = kept or Simulation(self.scene, device, worlds=self.worlds, readings=self.readings)
+            kept = self.recovery.simulation(self.scene, device, self.worlds, self.readings, self.threads)
+            sim = kept or Simulation(
+                self.scene, device, worlds=self.worlds, readings=self.readings, threads=self.threads
+            )
             self.simulation, self.start_time = sim, sim.time
             left = 0 if self.static else self.recovery.frames_left(sim, self.seconds)
             if not self.static:
@@ -128,6 +130,7 @@ class Job:
             "solver_reason": sim.choice.reason or None,
             "precision": sim.precision,
             "worlds": self.worlds,
+            "threads": sim.threads,
             "frames": sim.frame_index,
             "resumed_from": self.recovery.resumed_from,
             "interrupted": bool(self.signal),
@@ -211,7 +214,8 @@ class Job:
         copies = f" × {self.worlds} worlds" if self.worlds > 1 else ""
         why = f" (auto: {sim.choice.reason})" if sim.choice.reason else ""
         how = "" if self.static else f", {sim.solver}{why}, {sim.substeps} substeps per frame"
-        print(f"{sim.vertices:,} vertices{copies} on {sim.device}{how}")
+        where = f"{sim.device}, {sim.threads} threads" if sim.threads > 1 else sim.device
+        print(f"{sim.vertices:,} vertices{copies} on {where}{how}")
         if sim.vertices and not self.static:
             print(f"energy of vibrations: error about {in_words(sim.energy_error, sim.engine.scheme)} (estimated)")
         print()

@@ -81,7 +81,9 @@ class Recovery:
                 f"as in -o {others[0].with_suffix(STREAMED).name}"
             )
 
-    def simulation(self, scene: Scene, device: str, worlds: int, readings: bool) -> Simulation | None:
+    def simulation(
+        self, scene: Scene, device: str, worlds: int, readings: bool, threads: int | str
+    ) -> Simulation | None:
         """The simulation as the checkpoint has it; None if there is none. SceneError if it is not of this run."""
         if not self.goes_on:
             return None
@@ -103,7 +105,7 @@ class Recovery:
             raise SceneError(
                 f"{self.path}: this checkpoint is {what}; run it as it was started, or anew, without --resume"
             )
-        sim = Simulation.load(self.path, device)
+        sim = Simulation.load(self.path, device, threads=threads)
         self.resumed_from = sim.frame_index
         return sim
 

@@ -61,6 +61,9 @@ def run(
         ),
     ] = None,
     worlds: Annotated[int, typer.Option(help="Copies of the scene that run at once; the first is recorded.")] = 1,
+    threads: Annotated[
+        str, typer.Option(metavar="N|auto", help="CPU threads that share a frame; auto: all cores where that gains.")
+    ] = "auto",
     changes: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Change a value of the scene. May be repeated."),
@@ -176,7 +179,8 @@ def run(
         raise SceneError("--checkpoint-file has no effect alone: add --checkpoint every=60, or --resume")
     pictured = pairs_of("--look", looks, "timestamp=true")
     limits = limits_of(pairs_of("--limit", limit, "vertices=5e7"))
-    job = Job(load_scene(scene, allow_outside, limits), paths, pictured, worlds, recovery, readings, static)
+    of_cpu = int(threads) if threads.isdecimal() else threads
+    job = Job(load_scene(scene, allow_outside, limits), paths, pictured, worlds, recovery, readings, static, of_cpu)
     for path, value in pairs_of("--set", changes, "ball.mass=2").items():
         job.scene.set(path, value)
     settings = {

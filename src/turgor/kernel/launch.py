@@ -40,7 +40,7 @@ LEAST = 512  # elements per thread for which a fork and a join pay
 @wp.func  # type: ignore[untyped-decorator]
 def begin_of(part: int, parts: int, count: int) -> int:
     """The first of the elements that a part of a list has; its end is where the next part begins."""
-    return count * part // parts  # type: ignore[no-any-return]
+    return count * part // parts
 
 
 class Launcher:
@@ -72,13 +72,13 @@ class Launcher:
         wp.launch_tiled(kernel, dim=[dim], inputs=self.arguments(kernel, given), block_dim=block, device=self.device)
 
     def split(
-        self, kernel: Any, count: int, cuts: npt.NDArray[Any] | None = None, *, least: int = LEAST, **given: Any
+        self, kernel: Any, count: int, cuts: npt.NDArray[Any] | None = None, *, least: int | None = None, **given: Any
     ) -> None:
         """One thread per element, the elements shared by the team; the kernel adds `start_index` to its index.
 
         cuts: where the loop may be cut, if not everywhere; least: elements per thread for which that pays.
         """
-        ranges = self._ranges(count, cuts, least)
+        ranges = self._ranges(count, cuts, LEAST if least is None else least)
         given_parts = [{**given, "start_index": first} for first, _ in ranges]
         self._shared(kernel, [last - first for first, last in ranges], given_parts)
 

@@ -9,8 +9,7 @@ their own: take a ticket, claim their part of its job, do it, say so, until the 
 
 A part that its thread has not begun is done by the first thread itself, so that a busy machine does not delay a frame:
 it waits only for parts that are under way. Posting is one number in memory; a fork and a join take about a microsecond.
-Warp's own atomics are plain additions on the CPU, so these are the compiler's. A thread that waits gives its core away
-after a while (`sched_yield`, by address: kernels link no library).
+A thread that waits gives its core away after a while (`sched_yield`, by address: kernels link no library).
 """
 
 from __future__ import annotations
@@ -19,154 +18,27 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any, no_type_check
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import warp as wp
 
-__all__ = ["LINE", "Team", "cores"]
+from turgor.kernel import board
+from turgor.kernel.board import DONE, LINE, OPEN, TICKET
 
-LINE = 16  # ints of a cache line
-TICKET, JOB, OPEN = 0, LINE, 2 * LINE  # places on the board, a line each: number of the post, its job, is there a frame
-CLAIMED, DONE = 3 * LINE, 4 * LINE  # of the second thread; those of the next ones two lines further each
-SPINS = 1000  # looks before a thread gives its core away: some ten microseconds
-
-WAIT = f"""
-    int spins = 0;
-    while ({{waiting}}) {{{{
-        if (++spins > {SPINS})
-            ((void(*)())(give_way))();
-#if defined(__x86_64__)
-        else
-            __builtin_ia32_pause();
-#endif
-    }}}}
-"""
-CLAIM = f"""
-    int had = __atomic_load_n(&board.data[{CLAIMED} + 2 * {LINE} * other], __ATOMIC_ACQUIRE);
-    while (had - ticket < 0) {{
-        if (__atomic_compare_exchange_n(
-                &board.data[{CLAIMED} + 2 * {LINE} * other], &had, ticket, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-            return 1;
-    }}
-    return 0;
-"""
-
-
-@wp.func_native(
-    f"""
-    __atomic_store_n(&board.data[{JOB}], job, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&board.data[{TICKET}], 1, __ATOMIC_RELEASE);
-"""
-)
-def put_up(board: wp.array(dtype=int), job: int): ...
-
-
-@wp.func_native(f"__atomic_store_n(&board.data[{OPEN}], value, __ATOMIC_RELEASE);")
-def set_open(board: wp.array(dtype=int), value: int): ...
-
-
-@wp.func_native(f"return __atomic_load_n(&board.data[{OPEN}], __ATOMIC_ACQUIRE);")
-def is_open(board: wp.array(dtype=int)) -> int: ...
-
-
-@wp.func_native(f"return __atomic_load_n(&board.data[{TICKET}], __ATOMIC_ACQUIRE);")
-def last_ticket(board: wp.array(dtype=int)) -> int: ...
-
-
-@wp.func_native(f"return __atomic_load_n(&board.data[{JOB}], __ATOMIC_RELAXED);")
-def posted_job(board: wp.array(dtype=int)) -> int: ...
-
-
-@wp.func_native(CLAIM)
-def claim_part(board: wp.array(dtype=int), other: int, ticket: int) -> int: ...
-
-
-@wp.func_native(f"__atomic_store_n(&board.data[{DONE} + 2 * {LINE} * other], ticket, __ATOMIC_RELEASE);")
-def say_done(board: wp.array(dtype=int), other: int, ticket: int): ...
-
-
-@wp.func_native(
-    WAIT.format(waiting=f"__atomic_load_n(&board.data[{DONE} + 2 * {LINE} * other], __ATOMIC_ACQUIRE) - ticket < 0")
-)
-def wait_for_part(board: wp.array(dtype=int), other: int, ticket: int, give_way: wp.uint64): ...
-
-
-@wp.func_native(
-    WAIT.format(
-        waiting=f"__atomic_load_n(&board.data[{TICKET}], __ATOMIC_ACQUIRE) == seen"
-        f" && __atomic_load_n(&board.data[{OPEN}], __ATOMIC_ACQUIRE)"
-    )
-)
-def wait_for_ticket(board: wp.array(dtype=int), seen: int, give_way: wp.uint64): ...
-
-
-@no_type_check
-@wp.kernel(enable_backward=False, module="turgor.kernel.team")
-def open_board(board: wp.array(dtype=int), value: int):
-    """A frame begins (1), or ends (0)."""
-    set_open(board, value)
-
-
-@no_type_check
-@wp.kernel(enable_backward=False, module="turgor.kernel.team")
-def post(board: wp.array(dtype=int), job: int):
-    """Tell the others what to do."""
-    put_up(board, job)
-
-
-@no_type_check
-@wp.kernel(enable_backward=False, module="turgor.kernel.team")
-def claim_or_wait(board: wp.array(dtype=int), other: int, mine: wp.array(dtype=int), give_way: wp.uint64):
-    """Whether the first thread does the part of another one: if that has not begun; else wait until it is done."""
-    ticket = last_ticket(board)
-    mine[0] = claim_part(board, other, ticket)
-    if mine[0] == 0:
-        wait_for_part(board, other, ticket, give_way)
-
-
-@no_type_check
-@wp.kernel(enable_backward=False, module="turgor.kernel.team")
-def take(
-    board: wp.array(dtype=int),
-    other: int,
-    seen: wp.array(dtype=int),
-    bits: wp.array(dtype=int),
-    running: wp.array(dtype=int),
-    busy: wp.array(dtype=int),
-    give_way: wp.uint64,
-):
-    """Wait for the next job, and claim its part; the job's number in bits chooses the branch of the graph."""
-    wait_for_ticket(board, seen[0], give_way)
-    ticket = last_ticket(board)
-    busy[0] = 0
-    if ticket != seen[0]:
-        seen[0] = ticket
-        busy[0] = claim_part(board, other, ticket)
-    else:
-        running[0] = is_open(board)
-    if busy[0] != 0:  # the job stays until this part is done
-        job = posted_job(board)
-        for k in range(bits.shape[0]):
-            bits[k] = (job >> k) & 1
-
-
-@no_type_check
-@wp.kernel(enable_backward=False, module="turgor.kernel.team")
-def done(board: wp.array(dtype=int), other: int, seen: wp.array(dtype=int)):
-    """This part is done."""
-    say_done(board, other, seen[0])
+__all__ = ["Team", "cores"]
 
 
 class Team:
     """Threads beside the calling one, and the jobs of one recorded frame."""
 
     def __init__(self, size: int) -> None:
-        self.size = size
-        self.jobs: list[list[Callable[[], None]]] = []  # per job: what each of the other threads launches
+        self.size, self._kernels = size, board.kernels()
+        self.jobs: list[Sequence[Callable[[], None]]] = []  # per job: what each of the other threads launches
         self.recording = False
         self._known: dict[Any, int] = {}
         self._board = wp.zeros(DONE + 2 * LINE * size, dtype=wp.int32, device="cpu")
+        self._on_host = self._board.numpy()  # the same memory, to be written without a launch
         self._mine = wp.zeros(1, dtype=wp.int32, device="cpu")  # whether the first thread does another's part
         self._give_way = wp.uint64(_yield_address())
         self._helpers: list[_Helper] = []
@@ -178,21 +50,21 @@ class Team:
         self.dismiss()
         self.jobs, self._known, self.recording = [], {}, True
 
-    def share(self, key: Any, parts: list[Callable[[], None]]) -> None:
+    def share(self, key: Any, parts: Sequence[Callable[[], None]]) -> None:
         """Launch the parts at the same time; key: what makes a job the same as another."""
         number = self._known.get(key)
         if number is None:
             self.jobs.append(parts[1:])
             number = self._known[key] = len(self.jobs) - 1
-        self._launch(post, number)
+        self._launch(self._kernels.post, number)
         parts[0]()
         for other, part in enumerate(parts[1:]):
-            self._launch(claim_or_wait, other, self._mine, self._give_way)
+            self._launch(self._kernels.claim_or_wait, other, self._mine, self._give_way)
             wp.capture_if(self._mine, on_true=part)
 
     def end(self) -> None:
         """Last of the frame: the others leave."""
-        self._launch(open_board, 0)
+        self._launch(self._kernels.close)
         self.recording = False
 
     def _launch(self, kernel: Any, *inputs: Any) -> None:
@@ -207,8 +79,7 @@ class Team:
 
     def start(self) -> None:
         """The others begin to wait for jobs."""
-        if self._helpers:
-            self._launch(open_board, 1)
+        self._on_host[OPEN] = 1
         for helper in self._helpers:
             helper.go.release()
 
@@ -227,13 +98,13 @@ class _Helper:
 
     def __init__(self, team: Team, number: int) -> None:
         # what it needs of the team, without the team itself: a simulation that nobody holds must end
-        self._number, self._board, self._give_way = number, team._board, team._give_way
+        self._number, self._board, self._give_way, self._kernels = number, team._board, team._give_way, team._kernels
         self._jobs = [parts[number] for parts in team.jobs]
 
         def ints(values: list[int]) -> Any:
             return wp.array(values, dtype=wp.int32, device="cpu")
 
-        self._seen, self._running, self._busy = ints([int(self._board.numpy()[TICKET])]), ints([0]), ints([0])
+        self._seen, self._running, self._busy = ints([int(team._on_host[TICKET])]), ints([0]), ints([0])
         self._bits = ints([0] * max((len(self._jobs) - 1).bit_length(), 1))
         with wp.ScopedCapture(device="cpu") as capture:
             wp.capture_while(self._running, self._turn)
@@ -245,12 +116,12 @@ class _Helper:
 
     def _turn(self) -> None:
         inputs = [self._board, self._number, self._seen, self._bits, self._running, self._busy, self._give_way]
-        wp.launch(take, dim=1, inputs=inputs, device="cpu")
+        wp.launch(self._kernels.take, dim=1, inputs=inputs, device="cpu")
         wp.capture_if(self._busy, on_true=self._job)
 
     def _job(self) -> None:
         self._branch(0, len(self._bits))
-        wp.launch(done, dim=1, inputs=[self._board, self._number, self._seen], device="cpu")
+        wp.launch(self._kernels.done, dim=1, inputs=[self._board, self._number, self._seen], device="cpu")
 
     def _branch(self, first: int, bits: int) -> None:
         """The jobs whose numbers begin with the bits of `first`, above the `bits` lowest."""
@@ -269,7 +140,7 @@ class _Helper:
         self.go.acquire()
         if self._leaving:
             return False
-        self._running.fill_(1)
+        self._running.numpy()[0] = 1
         wp.capture_launch(self._graph)
         return True
 

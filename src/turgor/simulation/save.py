@@ -39,6 +39,7 @@ __all__ = ["Described", "described", "digest", "digest_of", "inlined", "load", "
 T = TypeVar("T", bound=Placed)
 
 VERSION = 6
+OF_MACHINE = ("device", "threads")  # settings that are not saved
 CONTACT = "contact_"  # prefix of the arrays of contact methods
 
 
@@ -127,7 +128,7 @@ def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
         "scene": inlined(sim.scene).to_toml(),
         "device": sim.device,
         "choice": list(sim.choice),
-        "settings": {key: value for key, value in sim.settings.arguments().items() if key != "device"},
+        "settings": {key: value for key, value in sim.settings.arguments().items() if key not in OF_MACHINE},
         "digest": digest_of(arrays),
     }
     with replacing(target) as temporary, temporary.open("wb") as file:
@@ -160,7 +161,7 @@ def described(path: str | os.PathLike[str]) -> Described:
         sealed = str(table["digest"])
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise SceneError(f"{path}: not a saved simulation ({error}); write one with sim.save(path)") from None
-    if unknown := set(settings) - set(RunSettings.__dataclass_fields__) | {"device", "seconds"} & set(settings):
+    if unknown := set(settings) - set(RunSettings.__dataclass_fields__) | {*OF_MACHINE, "seconds"} & set(settings):
         raise SceneError(f"{path}: the saved settings have an unknown entry {min(unknown)!r}; save it again")
     choice("solver", solver, [*SCHEMES, "implicit"])
     return Described(text("scene", scene), text("device", device), Choice(solver, reason), settings, sealed)
@@ -189,7 +190,7 @@ def _bytes_of(member: IO[bytes]) -> int:
     return math.prod(shape) * int(dtype.itemsize)
 
 
-def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Simulation:
+def load(cls: type[Simulation], path: str | os.PathLike[str], device: str, threads: int | str) -> Simulation:
     """Build the simulation again from its scene, then put every array back."""
     header, arrays = described(path), _read(path)
     arrays.pop("header")
@@ -200,7 +201,7 @@ def load(cls: type[Simulation], path: str | os.PathLike[str], device: str) -> Si
     scene = Scene.from_toml(header.scene, source=str(path))
     for body in [body for body in scene.bodies if getattr(body, "settled", False)]:
         scene.set(f"{body.name}.settled", False)  # it has settled already
-    sim = cls(scene, device, **header.settings)
+    sim = cls(scene, device, threads=threads, **header.settings)
     try:
         take(sim, header.choice)
         _restore(sim, arrays)

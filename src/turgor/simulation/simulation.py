@@ -105,7 +105,7 @@ class Simulation:
         worlds: int = 1,
         ledger: bool = False,
         readings: bool = False,
-        threads: int | Literal["auto"] = "auto",
+        threads: int | Literal["auto"] | str = "auto",
         assembly: Assembly | str = "auto",
     ) -> None:
         if not isinstance(scene, Scene):
@@ -541,6 +541,8 @@ class Simulation:
         save.save(self, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], device: str = "cpu") -> Simulation:
-        """Go on from a saved state."""
-        return save.load(cls, path, device)
+    def load(
+        cls, path: str | os.PathLike[str], device: str = "cpu", *, threads: int | Literal["auto"] | str = "auto"
+    ) -> Simulation:
+        """Go on from a saved state; device and threads as in `Simulation`, as machines differ."""
+        return save.load(cls, path, device, threads)

@@ -109,17 +109,17 @@ def test_parts_of_a_list_cover_it_once() -> None:
 
 
 def test_threads_end_with_their_team() -> None:
-    before = threading.active_count()
     mixer = Mixer(3)
     mixer.frame()
-    assert threading.active_count() == before + 2
     threads, alive = [helper.thread for helper in mixer.team._helpers], weakref.ref(mixer.team)
+    assert len(threads) == 2
+    assert all(thread.is_alive() for thread in threads)
     del mixer
     gc.collect()
+    assert alive() is None
     for thread in threads:
         thread.join(10.0)
-    assert alive() is None
-    assert threading.active_count() == before
+        assert not thread.is_alive()
 
 
 def test_teams_run_beside_each_other() -> None:

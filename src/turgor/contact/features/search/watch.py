@@ -85,7 +85,7 @@ class Watch:
         last: the next may be of `span` substeps.
         """
         ahead = span if last else 1
-        self.launch.blocks(self.kernels.measure_watched, self.chunks, self.block, every=every)
+        self.launch.split_blocks(self.kernels.measure_watched, self.chunks, self.block, every=every)
         self.self_lists.test_faces(self.watched, every, ahead)
         self.launch(self.kernels.judge_watched, self.bodies, every=every, ahead=ahead)
 
@@ -203,9 +203,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
         watch_move: wp.array(dtype=vec),
         moved: wp.array(dtype=real),
         every: int,
+        start_index: int,
     ):
         """The largest displacement in a run of points of one body, per block."""
         chunk, lane = wp.tid()
+        chunk += start_index
         c = at(soft_chunk_body[chunk])
         if watched[c] == every:
             count = point_end[c] - point_start[c]

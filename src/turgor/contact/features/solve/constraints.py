@@ -22,9 +22,9 @@ from turgor.contact.geometry import ownership
 from turgor.contact.geometry.advancement import VERTEX_FACE
 from turgor.contact.materials import BOUNCE
 from turgor.kernel import structs
+from turgor.kernel.board import LINE
 from turgor.kernel.launch import begin_of
 from turgor.kernel.numbers import Numbers, at
-from turgor.kernel.team import LINE
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
 

@@ -7,7 +7,7 @@ divided by how much meets at its points (Jacobi). New contacts begin all at once
 
 import functools
 from types import SimpleNamespace
-from typing import no_type_check
+from typing import Any, no_type_check
 
 import warp as wp
 
@@ -26,18 +26,23 @@ class Impulses:
 
     def __init__(self, model: Model, launch: FeatureLauncher) -> None:
         self.kernels, self.launch = kernels(model.numbers, launch.parallel), launch
-        self.soft, self.rigid = model.vertices * model.worlds, model.rigids.total
+        self.soft, self.rigid, self.worlds = model.vertices * model.worlds, model.rigids.total, model.worlds
 
     def warm_start(self) -> None:
         """Begin with the forces of the substep before, or a share of what is missing."""
         self.launch.walk_parts(self.kernels.share_out)
-        self.launch.walk(self.kernels.warm_start)
+        self._by_worlds(self.kernels.warm_start)
         self.collect()
 
     def solve(self, backwards: bool) -> None:
         """One round, over the contacts in their order or backwards."""
-        self.launch.walk(self.kernels.solve, backwards=int(backwards))
+        self._by_worlds(self.kernels.solve, backwards=int(backwards))
         self.collect()
+
+    def _by_worlds(self, kernel: Any, **given: Any) -> None:
+        """One contact after another; worlds are independent, so each thread takes the contacts of some of them."""
+        walk = self.launch.walk_parts if self.worlds >= self.launch.threads else self.launch.walk
+        walk(kernel, worlds=self.worlds, **given)
 
     def collect(self) -> None:
         """On a GPU, apply what was summed up."""
@@ -87,13 +92,39 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     share = share_of(dynamics, rigids, constraints.place[row], normal, first, w, second, u)
                     constraints.impulse[row] = share * constraints.effective_mass[row] * missing
 
+    @wp.func(inline=True)
+    def is_mine(
+        constraints: Constraints,
+        row: int,
+        pairs: wp.array(dtype=wp.vec2i),
+        world: wp.array(dtype=int),
+        worlds: int,
+        part: int,
+        parts: int,
+    ) -> bool:
+        """Whether a contact is in one of the worlds of this part."""
+        mine = True
+        if parts > 1:
+            w = world[at(pairs[at(constraints.pair[row])][0])]
+            mine = w >= begin_of(part, parts, worlds) and w < begin_of(part + 1, parts, worlds)
+        return mine
+
     @n.kernel(variant)
-    def warm_start(dynamics: Dynamics, constraints: Constraints, stride: int):
+    def warm_start(
+        dynamics: Dynamics,
+        constraints: Constraints,
+        pairs: wp.array(dtype=wp.vec2i),
+        world: wp.array(dtype=int),
+        worlds: int,
+        stride: int,
+        part: int,
+        parts: int,
+    ):
         """Begin with the forces of the substep before: what lies on something is then nearly solved already."""
         for r in range(wp.tid(), wp.min(constraints.count[0], constraints.pair.shape[0]), stride):
             row = at(r)
             old = constraints.impulse[row]
-            if old > real(0.0):
+            if old > real(0.0) and is_mine(constraints, row, pairs, world, worlds, part, parts):
                 first = constraints.first[row]
                 second = constraints.second[row]
                 rigids = constraints.rigids[row]
@@ -124,11 +155,23 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     dynamics.point_v[i] = dynamics.point_v[i] + share * (p - into * wall)
 
     @n.kernel(variant)
-    def solve(dynamics: Dynamics, constraints: Constraints, backwards: int, stride: int):
+    def solve(
+        dynamics: Dynamics,
+        constraints: Constraints,
+        pairs: wp.array(dtype=wp.vec2i),
+        world: wp.array(dtype=int),
+        worlds: int,
+        backwards: int,
+        stride: int,
+        part: int,
+        parts: int,
+    ):
         """One round over all contacts."""
         count = wp.min(constraints.count[0], constraints.pair.shape[0])
         for r in range(wp.tid(), count, stride):
             row = at(wp.where(backwards != 0, count - 1 - r, r))
+            if not is_mine(constraints, row, pairs, world, worlds, part, parts):
+                continue
             first = constraints.first[row]
             second = constraints.second[row]
             w = constraints.first_weight[row]
