@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +25,7 @@ from turgor.diagnose import losses
 from turgor.diagnose.energy import half_step_losses
 from turgor.errors import UnstableError
 from turgor.forces import membrane
-from turgor.kernel.launch import Launcher
+from turgor.kernel.launch import Launcher, rehearsal
 from turgor.kernel.status import OVERFLOW
 from turgor.kernel.team import Team
 from turgor.model.model import BLOCK, Model
@@ -48,6 +49,7 @@ FloatArray = npt.NDArray[np.float64]
 # Warp records one graph at a time, and what is launched meanwhile would be recorded with it. Graphs are replayed by
 # several threads at once.
 ONE_AT_A_TIME = threading.RLock()
+_COMPILED: set[str] = set()  # names of the modules that are there
 LOOK = 16  # substeps between two looks at a lone body's shape, where their number is fixed
 PULSE = 4  # substeps, a multiple of those of a turn on a GPU
 ESTIMATE_EVERY = 16  # frames between estimates of the error, where nothing depends on it
@@ -189,6 +191,7 @@ class Step:
             self._rollback = self._new_rollback()  # buffers may have grown
             team = self.scratch.team
             with ONE_AT_A_TIME:
+                self._compile()
                 if team is not None:
                     team.begin()
                 with wp.ScopedCapture(device=self.device) as capture:
@@ -198,6 +201,17 @@ class Step:
                 if team is not None:
                     team.enlist()
             self._graph = capture.graph
+
+    def _compile(self) -> None:
+        """Compile what the frame needs, several modules at once: in the order of launches it would be one by one."""
+        if not self.device.is_cpu:
+            return
+        with rehearsal() as modules, wp.ScopedCapture(device=self.device):
+            self.frame()
+        missing = [module for name, module in modules.items() if name not in _COMPILED]
+        if missing:
+            wp.force_load(self.device, missing, max_workers=os.cpu_count())
+            _COMPILED.update(modules)
 
     def record_again(self) -> None:
         """Record the frame again before the next one: other launches are needed from now on."""
