@@ -208,6 +208,13 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     skin = wp.min(skin, real(0.5) * wp.length(between))
                 wake_travel[at(c)] = pair_travel[pair] + distance - skin
                 counts = distance - skin <= ahead and distance > real(0.0)
+                if counts and not urgent:  # by shape first: of the edges within reach, one in ten is a ridge
+                    if candidate[3] == VERTEX_FACE:
+                        counts = is_owned(u, gap, at(candidate[2]), surface, dynamics.points)
+                    else:
+                        counts = are_ridges(
+                            edges[at(candidate[1])], edges[at(candidate[2])], w, u, gap, dynamics.points
+                        )
                 if counts:
                     rigids = wp.vec2i(rigid_index[a], rigid_index[b])
                     round_off = real(0.0)
@@ -229,13 +236,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     speed = wp.dot(relative, normal)
                     inverse_mass = real(0.0)
                     counts = urgent or clear + h * speed < real(1.0 + SLACK) * skin
-                    if counts and not urgent:
-                        if candidate[3] == VERTEX_FACE:
-                            counts = is_owned(u, gap, at(candidate[2]), surface, dynamics.points)
-                        else:
-                            counts = are_ridges(
-                                edges[at(candidate[1])], edges[at(candidate[2])], w, u, gap, dynamics.points
-                            )
                     if counts:
                         inverse_mass = side_mobility(dynamics, rigids[0], place, normal, first, w)
                         inverse_mass += side_mobility(dynamics, rigids[1], place, -normal, second, u)
