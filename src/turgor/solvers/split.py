@@ -144,10 +144,11 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
             reach = wp.length(asked)
             if wp.static(not velocity_first):
                 reach += dt[0] * wp.length(v[i])
+            there = x[i] + asked
+            touching = real(1.0e-3) * reach + wp.static(real(n.tiny))
             for w in range(wall_normal.shape[0]):
-                off = wp.dot(x[i] + asked - wall_point[w], wall_normal[w])
-                if off <= real(1.0e-3) * reach + wp.static(real(n.tiny)):
-                    against = wall_normal[w]
+                if wp.dot(there - wall_point[at(w)], wall_normal[at(w)]) <= touching:
+                    against = wall_normal[at(w)]
             v[i] = velocity
             move[i] = asked
             if wp.static(ledger):
