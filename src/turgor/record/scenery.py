@@ -19,9 +19,12 @@ __all__ = ["Floor", "Glass", "make_samples", "make_walls", "open_window"]
 FloatArray = npt.NDArray[np.float64]
 LIFT = 0.002  # distance of a shadow from its plane, in scene radii
 THIN = 0.001  # scene radii: what lies less than this below a floor counts as on it
-#: Of a box from -1 to 1: corners; sides, counter-clockwise from outside; edges
+#: Directions in which lights shine, and their strengths; the first one is the key light
+LIGHTS = ((LIGHT, 0.60), (np.array([-0.9, 0.5, -0.35]), 0.20), (np.array([0.1, 1.0, 0.2]), 0.34))
+#: Of a box from -1 to 1: corners; sides, counter-clockwise from outside, and their normals inwards; edges
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
 SIDES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+INWARD = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]])
 EDGES = [[a, b] for a in range(8) for b in (a ^ 1, a ^ 2, a ^ 4) if a < b]
 
 
@@ -29,9 +32,8 @@ def open_window(look: Look) -> Window:
     """A window with a bright background and three soft lights."""
     window = Window(look.size)
     window.set_background(looks.SKY_BOTTOM, looks.SKY_TOP)
-    window.add_light(LIGHT, 0.60, highlight=True)  # one highlight, of the key light
-    window.add_light(np.array([-0.9, 0.5, -0.35]), 0.20, highlight=False)
-    window.add_light(np.array([0.1, 1.0, 0.2]), 0.34, highlight=False)
+    for number, (direction, strength) in enumerate(LIGHTS):
+        window.add_light(direction, strength, highlight=number == 0)
     return window
 
 
@@ -133,13 +135,16 @@ def _round_length(length: float) -> float:
 def _checker(reach: float, step: float, middle: FloatArray) -> Pixels:
     """The picture on the floor; tiles have the side `step`, and 0 is a corner of one."""
     size = 1024
-    axis = (np.arange(size) + 0.5) / size * 2 - 1
-    u, v = np.meshgrid(axis, axis)
-    odd = (np.floor((u * reach + middle[0]) / step) + np.floor((v * reach + middle[1]) / step)) % 2
-    distance = np.clip((np.hypot(u, v) - 0.12) / 0.88, 0, 1)[..., None]
-    near = (1 - distance * distance * (3 - 2 * distance)) ** 1.5
-    picture = near * np.where(odd[..., None] > 0, looks.FLOOR_DARK, looks.FLOOR) + (1 - near) * np.array(looks.SKY_TOP)
-    return np.asarray(picture[::-1] * 255, np.uint8)
+    axis = ((np.arange(size) + 0.5) / size * 2 - 1).astype(np.float32)
+    column, row = (np.floor((axis * reach + middle[k]) / step).astype(np.int64) for k in range(2))
+    odd = (row[:, None] + column) % 2
+    distance = np.clip((np.hypot(axis[:, None], axis) - 0.12) / 0.88, 0, 1)
+    near = (1 - distance * distance * (3 - 2 * distance)) ** 1.5  # 1 in the middle, 0 at the border
+    picture = np.empty((size, size, 3), np.uint8)
+    for channel, sky in enumerate(looks.SKY_TOP):
+        light, dark = (255 * (tile[channel] - sky) for tile in (looks.FLOOR, looks.FLOOR_DARK))
+        picture[..., channel] = 255 * sky + near * np.where(odd, np.float32(dark), np.float32(light))
+    return picture[::-1]
 
 
 class Glass:
@@ -151,11 +156,12 @@ class Glass:
         self._half = np.array(wall.size) / 2
         self._tube = 0.006 * radius
         corners = CORNERS * self._half
-        box, edges = DrawnMesh(corners, SIDES).data, tubes(corners, EDGES, self._tube, sides=8)
+        self._sides = corners[SIDES].reshape(-1, 3)
+        self._box = DrawnMesh(self._sides, np.arange(24).reshape(6, 4), colors=True)
         self._matrix = vtkMatrix4x4()
         self._actors = [
-            window.add(box, color=looks.WALL, cull="front", ambient=0.9, diffuse=0.12),
-            window.add(edges, color=looks.EDGE, ambient=0.4),
+            window.add(self._box.data, lit=False, cull="front"),
+            window.add(tubes(corners, EDGES, self._tube, sides=8), color=looks.EDGE, ambient=0.4, cull="back"),
         ]
         for actor in self._actors:
             actor.SetUserMatrix(self._matrix)
@@ -167,6 +173,7 @@ class Glass:
             for j in range(3):
                 self._matrix.SetElement(i, j, float(pose.rotation[i, j]))
             self._matrix.SetElement(i, 3, float(pose.position[i]))
+        self._box.update(self._sides, colors=np.repeat(_flat_colors(INWARD @ pose.rotation.T), 4, axis=0))
         axis = int(np.argmax(np.abs(pose.rotation[2])))  # the pair of walls that is most level now
         up = np.sign(pose.rotation[2, axis])
         first, second = (axis + 1) % 3, (axis + 2) % 3
@@ -184,6 +191,18 @@ class Glass:
         self._shadow.hide()
         for actor in self._actors:
             actor.SetVisibility(False)
+
+
+def _flat_colors(normals: FloatArray) -> FloatArray:
+    """(n, 3) 0..255 of walls: parallel light is the same all over a plane, so it is not computed for each pixel."""
+    light = sum(
+        (
+            strength * np.maximum(-(normals @ direction) / np.linalg.norm(direction), 0.0)
+            for direction, strength in LIGHTS
+        ),
+        np.zeros(len(normals)),
+    )
+    return np.asarray(255.0 * np.minimum((0.9 + 0.12 * light)[:, None] * looks.WALL, 1.0) + 0.5)
 
 
 def make_walls(window: Window, layout: Layout, frame: Frame, middle: FloatArray, radius: float) -> list[Floor | Glass]:

@@ -31,12 +31,15 @@ class SurfaceSamples:
         u, v = random.random((2, len(face)))
         over = u + v > 1
         u[over], v[over] = 1 - u[over], 1 - v[over]
-        self._corners = faces[face]
-        self._weights = np.stack([1 - u - v, u, v], axis=1)
+        self._corners = np.ascontiguousarray(faces[face].T)
+        self._weights = np.stack([1 - u - v, u, v])[:, :, None]
 
     def at(self, points: FloatArray) -> FloatArray:
         """Where the samples are now, (n, 3)."""
-        return np.asarray(np.einsum("nk,nkx->nx", self._weights, points[self._corners]))
+        a, b, c = (
+            weight * points.take(corner, axis=0) for weight, corner in zip(self._weights, self._corners, strict=True)
+        )
+        return np.asarray(a + b + c)
 
 
 def shadow_picture(

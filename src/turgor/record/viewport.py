@@ -84,8 +84,13 @@ class Viewport:
 
 def _laid_over(front: npt.NDArray[np.uint8], behind: Pixels) -> Pixels:
     """A picture (height, width, 4), whose colours are multiplied by alpha, over another one."""
-    seen = behind * (255 - front[..., 3:]).astype(np.uint16)
-    seen += 128
-    seen += seen >> 8  # with the shift below: division by 255, rounded
-    seen >>= 8
-    return front[..., :3] + seen.astype(np.uint8)
+    clear = 255 - front[..., 3].astype(np.uint16)
+    picture = np.empty_like(behind)
+    for channel in range(3):
+        seen = behind[..., channel] * clear
+        seen += 128
+        seen += seen >> 8  # with the next shift: divided by 255 and rounded
+        seen >>= 8
+        seen += front[..., channel]
+        picture[..., channel] = seen
+    return picture
