@@ -61,27 +61,32 @@ def _mix(picture: Pixels, at: IntArray) -> tuple[npt.NDArray[np.float32], IntArr
     across = np.where(back, -step, step)
     slope = np.maximum(np.abs(before - here), np.abs(after - here))
     level = here + np.where(back, before, after)  # of the edge, twice
-    away, ends = [], []
-    for sign in (-1, 1):
-        distance, end = np.full(len(at), FAR), np.zeros(len(at), np.int32)
-        live, spot, ahead, side, goal, limit = np.arange(len(at)), at, sign * along, across, level, slope
-        for k in range(1, FAR + 1):
-            spot = spot + ahead
-            change = light.take(spot) + light.take(spot + side) - goal
-            end[live] = change
-            on = np.flatnonzero(2 * np.abs(change) < limit)  # a quarter of the slope, twice and twice
-            if len(on) < len(live):
-                distance[live] = k
-                live, spot, ahead, side, goal, limit = (
-                    each.take(on) for each in (live, spot, ahead, side, goal, limit)
-                )
-                distance[live] = FAR
-            if not len(live):
-                break
-        away.append(distance)
-        ends.append(end)
+    away, ends = zip(*(_followed(light, at, sign * along, across, level, slope) for sign in (-1, 1)), strict=True)
     nearest = np.minimum(*away)
     end = np.where(away[0] < away[1], *ends)
     inside = (2 * here < level) != (end < 0)  # the edge bends towards this pixel
     part = np.where(inside, 0.5 - nearest / (away[0] + away[1]), 0.0)
     return part.astype(np.float32), across
+
+
+def _followed(
+    light: npt.NDArray[np.int32], at: IntArray, along: IntArray, across: IntArray, *edge: npt.NDArray[np.int32]
+) -> tuple[IntArray, npt.NDArray[np.int32]]:
+    """How far the edge goes on from each pixel, at most FAR, and by how much its level is off there, twice.
+
+    edge: its level, twice, and its slope.
+    """
+    distance, off = np.full(len(at), FAR), np.zeros(len(at), np.int32)
+    live, places, levels = np.arange(len(at)), np.stack([at, along, across]), np.stack(edge)
+    for k in range(1, FAR + 1):
+        places[0] += places[1]
+        change = light.take(places[0]) + light.take(places[0] + places[2]) - levels[0]
+        off[live] = change
+        on = np.flatnonzero(2 * np.abs(change) < levels[1])  # a quarter of the slope, twice and twice
+        if len(on) < len(live):
+            distance[live] = k
+            live, places, levels = live.take(on), places.take(on, axis=1), levels.take(on, axis=1)
+            distance[live] = FAR
+        if not len(live):
+            break
+    return distance, off

@@ -209,7 +209,7 @@ class Measure:
         near = self._averaged(stretch, area, np.maximum(NEAR * self._size - 1.0, 0.0))
         wide = self._averaged(near, area, (WIDE - NEAR) * self._size)
         aside = near - wide
-        return wide + np.sign(aside) * np.maximum(np.abs(aside) - PATTERN * np.abs(wide), 0.0)
+        return np.asarray(wide + np.sign(aside) * np.maximum(np.abs(aside) - PATTERN * np.abs(wide), 0.0))
 
     def _averaged(self, at_vertices: FloatArray, area: FloatArray, times: FloatArray) -> FloatArray:
         """(vertices,) averaged around vertices `times` times: that much diffusion, in fewer steps."""
