@@ -18,7 +18,7 @@ from turgor.record.look import Look
 
 __all__ = ["ENDINGS", "PICTURES", "check_path", "open_sink", "options_of"]
 
-PICTURE = ("pyvista", "PIL")
+PICTURE = ("vtkmodules", "PIL")
 VIDEO = (*PICTURE, "imageio_ffmpeg")
 #: ending -> (class that writes it, below turgor.record if it does not say otherwise, packages it needs, pip name that
 #: brings them)

@@ -2,98 +2,55 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import sys
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from turgor.errors import SceneError
 from turgor.output.frame import Frame, Layout, WallLayout, WallPose
 from turgor.record import look as looks
+from turgor.record.drawn_mesh import SQUARE, DrawnMesh, Texture, tubes
 from turgor.record.look import Look, Pixels
 from turgor.record.shadow import LIGHT, PIXELS, SurfaceSamples, shadow_picture
+from turgor.record.window import Window
 
-__all__ = ["Floor", "Glass", "make_samples", "make_walls", "open_plotter", "read_pixels"]
+__all__ = ["Floor", "Glass", "make_samples", "make_walls", "open_window"]
 
 FloatArray = npt.NDArray[np.float64]
 LIFT = 0.002  # distance of a shadow from its plane, in scene radii
+THIN = 0.001  # scene radii: what lies less than this below a floor counts as on it
+#: Directions in which lights shine, and their strengths; the first one is the key light
+LIGHTS = ((LIGHT, 0.60), (np.array([-0.9, 0.5, -0.35]), 0.20), (np.array([0.1, 1.0, 0.2]), 0.34))
+#: Of a box from -1 to 1: corners; sides, counter-clockwise from outside, and their normals inwards; edges
+CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+SIDES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+INWARD = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]])
+EDGES = [[a, b] for a in range(8) for b in (a ^ 1, a ^ 2, a ^ 4) if a < b]
 
 
-def open_plotter(look: Look) -> Any:
-    """An off-screen window with a bright background and three soft lights."""
-    _choose_window()
-    import pyvista as pv
-
-    plotter = pv.Plotter(off_screen=True, window_size=list(look.size), lighting="none")
-    plotter.set_background(looks.SKY_BOTTOM, top=looks.SKY_TOP)
-    plotter.render_window.SetMultiSamples(0)  # `antialias` smooths edges in a fraction of the time
-    plotter.render_window.SetRenderBufferTargetDepthSize(32)
-    for direction, strength in ((LIGHT, 0.60), (np.array([-0.9, 0.5, -0.35]), 0.20), (np.array([0.1, 1.0, 0.2]), 0.34)):
-        light = pv.Light(position=-direction, focal_point=(0, 0, 0), intensity=strength, light_type="scene light")
-        light.positional = False
-        if direction is not LIGHT:
-            light.SetSpecularColor(0.0, 0.0, 0.0)  # one highlight, of the key light
-        plotter.add_light(light)
-    return plotter
-
-
-def _choose_window() -> None:
-    """Without a display VTK needs EGL or OSMesa, and crashes where it finds neither; SceneError says what to do."""
-    if not sys.platform.startswith("linux") or os.environ.get("DISPLAY") or "VTK_DEFAULT_OPENGL_WINDOW" in os.environ:
-        return
-    for library, window in (("libEGL.so.1", "vtkEGLRenderWindow"), ("libOSMesa.so.8", "vtkOSOpenGLRenderWindow")):
-        try:
-            ctypes.CDLL(library)
-        except OSError:
-            continue
-        os.environ["VTK_DEFAULT_OPENGL_WINDOW"] = window
-        return
-    raise SceneError(
-        "3D pictures need OpenGL without a display; install it with: apt-get install libegl1 libgl1-mesa-dri"
-    )
-
-
-def read_pixels(plotter: Any) -> Pixels:
-    """What the window shows, (height, width, 3)."""
-    from vtkmodules.util.numpy_support import vtk_to_numpy
-    from vtkmodules.vtkRenderingCore import vtkWindowToImageFilter
-
-    grab = vtkWindowToImageFilter()
-    grab.SetInput(plotter.render_window)
-    grab.SetInputBufferTypeToRGB()
-    grab.ReadFrontBufferOff()
-    grab.ShouldRerenderOff()
-    grab.Update()
-    image = grab.GetOutput()
-    width, height, _ = image.GetDimensions()
-    pixels = vtk_to_numpy(image.GetPointData().GetScalars())  # type: ignore[no-untyped-call]
-    return np.array(pixels.reshape(height, width, 3)[::-1])
+def open_window(look: Look) -> Window:
+    """A window with a bright background and three soft lights."""
+    window = Window(look.size)
+    window.set_background(looks.SKY_BOTTOM, looks.SKY_TOP)
+    for number, (direction, strength) in enumerate(LIGHTS):
+        window.add_light(direction, strength, highlight=number == 0)
+    return window
 
 
 class _Shadow:
     """A dark film with the soft shadow in it, just above a plane."""
 
-    def __init__(self, plotter: Any, radius: float) -> None:
-        import pyvista as pv
-
+    def __init__(self, window: Window, radius: float) -> None:
         self._radius = radius
         self.corners = np.zeros((0, 3))  # m: of the rectangle in which it is seen
-        self._rgba = np.zeros((PIXELS * PIXELS, 4), np.uint8)
-        self._rgba[:, :3] = (24, 34, 52)
-        self._image = pv.ImageData(dimensions=(PIXELS, PIXELS, 1))
-        self._image.point_data["rgba"] = self._rgba
-        self._quad = pv.PolyData(np.zeros((4, 3)), np.array([4, 0, 1, 2, 3]))
-        self._quad.active_texture_coordinates = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
-        texture = pv.Texture(self._image)
-        texture.SetInterpolate(True)
-        texture.SetRepeat(False)
-        self._actor = plotter.add_mesh(self._quad, texture=texture, lighting=False, culling="back")
+        film = np.zeros((PIXELS, PIXELS, 4), np.uint8)
+        film[..., :3] = (24, 34, 52)
+        self._texture = Texture(film, repeat=False, mipmap=False)
+        self._quad = DrawnMesh(np.zeros((4, 3)), [[0, 1, 2, 3]], uv=SQUARE)
+        self._actor = window.add(self._quad.data, texture=self._texture, lit=False, cull="back")
         self._actor.ForceTranslucentOn()
-        self._actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
-        self._actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(-1.0, -1.0)
+        self._actor.GetMapper().SetResolveCoincidentTopologyToPolygonOffset()
+        self._actor.GetMapper().SetRelativeCoincidentTopologyPolygonOffsetParameters(-1.0, -1.0)
 
     def update(self, samples: FloatArray, origin: FloatArray, frame: FloatArray, extent: Any = None) -> None:
         made = shadow_picture(samples, origin, frame, self._radius, extent)
@@ -102,13 +59,10 @@ class _Shadow:
         if made is None:
             return
         picture, (u0, u1, v0, v1) = made
-        scalars = self._image.point_data["rgba"]
-        scalars[:, 3] = picture.ravel()
-        self._image.GetPointData().GetScalars().Modified()
-        self._image.Modified()
+        self._texture.update(picture)
         corners = np.array([[u0, v0], [u1, v0], [u1, v1], [u0, v1]])
         lift = origin + LIFT * self._radius * frame[2]
-        self._quad.points = corners @ frame[:2] + lift
+        self._quad.update(corners @ frame[:2] + lift)
         rows, columns = (np.flatnonzero((picture > 0).any(axis=axis)) for axis in (1, 0))
         if len(rows):
             u, v = (
@@ -132,9 +86,7 @@ def _plane_frame(normal: FloatArray) -> FloatArray:
 class Floor:
     """A wide plane: a faint checker that fades into the background, and the shadow of the bodies."""
 
-    def __init__(self, plotter: Any, wall: WallLayout, pose: WallPose, middle: FloatArray, radius: float) -> None:
-        import pyvista as pv
-
+    def __init__(self, window: Window, wall: WallLayout, pose: WallPose, middle: FloatArray, radius: float) -> None:
         self._normal = np.array(wall.normal)
         frame = _plane_frame(pose.rotation @ self._normal)
         foot = middle - ((middle - pose.position) @ frame[2]) * frame[2]
@@ -142,26 +94,32 @@ class Floor:
         step = _round_length(0.7 * radius)
         corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * reach
         self._local = np.column_stack([corners + (foot - pose.position) @ frame[:2].T, np.zeros(4)]) @ frame
-        self._quad = pv.PolyData(self._local, np.array([4, 0, 1, 2, 3]))
-        self._quad.active_texture_coordinates = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
-        texture = pv.Texture(_checker(reach, step, (foot - pose.position) @ frame[:2].T))
-        texture.SetInterpolate(True)
-        texture.SetMipmap(True)
-        texture.SetMaximumAnisotropicFiltering(2)
-        plotter.add_mesh(self._quad, texture=texture, lighting=False, culling="back")
-        plotter.set_background(looks.SKY_TOP)  # the floor fades into it
-        self._start = pose.rotation
-        self._shadow = _Shadow(plotter, radius)
+        self._quad = DrawnMesh(self._local + pose.position, [[0, 1, 2, 3]], uv=SQUARE)
+        texture = Texture(_checker(reach, step, (foot - pose.position) @ frame[:2].T))
+        texture.data.SetMaximumAnisotropicFiltering(2)
+        self._actor = window.add(self._quad.data, texture=texture, lit=False, cull="back")
+        window.set_background(looks.SKY_TOP)  # the floor fades into it
+        self._start, self._radius = pose.rotation, radius
+        self._shadow = _Shadow(window, radius)
 
     def update(self, pose: WallPose, samples: FloatArray) -> None:
         turn = pose.rotation @ self._start.T
-        self._quad.points = self._local @ turn.T + pose.position
+        self._quad.update(self._local @ turn.T + pose.position)
         self._shadow.update(samples, pose.position, _plane_frame(pose.rotation @ self._normal))
 
     @property
     def corners(self) -> FloatArray:
         """(n, 3) m: around what moves, which is the shadow."""
         return self._shadow.corners
+
+    def show(self, shown: bool) -> None:
+        """Whether the plane is drawn; its shadow is, in any case."""
+        self._actor.SetVisibility(shown)
+
+    def covers(self, points: npt.NDArray[np.floating], pose: WallPose) -> bool:
+        """Whether some of the points (n, 3) lie behind the plane, so that it may hide them."""
+        normal = pose.rotation @ self._normal
+        return bool((points @ normal).min(initial=np.inf) < pose.position @ normal - THIN * self._radius)
 
     def hide_moving(self) -> None:
         """Until the next update."""
@@ -177,35 +135,37 @@ def _round_length(length: float) -> float:
 def _checker(reach: float, step: float, middle: FloatArray) -> Pixels:
     """The picture on the floor; tiles have the side `step`, and 0 is a corner of one."""
     size = 1024
-    axis = (np.arange(size) + 0.5) / size * 2 - 1
-    u, v = np.meshgrid(axis, axis)
-    odd = (np.floor((u * reach + middle[0]) / step) + np.floor((v * reach + middle[1]) / step)) % 2
-    distance = np.clip((np.hypot(u, v) - 0.12) / 0.88, 0, 1)[..., None]
-    near = (1 - distance * distance * (3 - 2 * distance)) ** 1.5
-    picture = near * np.where(odd[..., None] > 0, looks.FLOOR_DARK, looks.FLOOR) + (1 - near) * np.array(looks.SKY_TOP)
-    return np.asarray(picture[::-1] * 255, np.uint8)
+    axis = ((np.arange(size) + 0.5) / size * 2 - 1).astype(np.float32)
+    column, row = (np.floor((axis * reach + middle[k]) / step).astype(np.int64) for k in range(2))
+    odd = (row[:, None] + column) % 2
+    distance = np.clip((np.hypot(axis[:, None], axis) - 0.12) / 0.88, 0, 1)
+    near = (1 - distance * distance * (3 - 2 * distance)) ** 1.5  # 1 in the middle, 0 at the border
+    picture = np.empty((size, size, 3), np.uint8)
+    for channel, sky in enumerate(looks.SKY_TOP):
+        light, dark = (255 * (tile[channel] - sky) for tile in (looks.FLOOR, looks.FLOOR_DARK))
+        picture[..., channel] = 255 * sky + near * np.where(odd, np.float32(dark), np.float32(light))
+    return picture[::-1]
 
 
 class Glass:
     """A container: its far walls, its edges, and the shadow on the wall that lies below."""
 
-    def __init__(self, plotter: Any, wall: WallLayout, radius: float) -> None:
-        import pyvista as pv
+    def __init__(self, window: Window, wall: WallLayout, radius: float) -> None:
         from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
         self._half = np.array(wall.size) / 2
-        box = pv.Box(bounds=[s * h for h in self._half for s in (-1, 1)])
-        edges = box.extract_all_edges().tube(radius=0.006 * radius, n_sides=8)
-        self._matrix = vtkMatrix4x4()
-        self._actors: list[Any] = []
-        for mesh, style in (
-            (box, {"color": looks.WALL, "culling": "front", "ambient": 0.9, "diffuse": 0.12}),
-            (edges, {"color": looks.EDGE, "smooth_shading": True, "ambient": 0.4}),
-        ):
-            self._actors.append(plotter.add_mesh(mesh, **style))
-            self._actors[-1].SetUserMatrix(self._matrix)
-        self._shadow = _Shadow(plotter, radius)
         self._tube = 0.006 * radius
+        corners = CORNERS * self._half
+        self._sides = corners[SIDES].reshape(-1, 3)
+        self._box = DrawnMesh(self._sides, np.arange(24).reshape(6, 4), colors=True)
+        self._matrix = vtkMatrix4x4()
+        self._actors = [
+            window.add(self._box.data, lit=False, cull="front"),
+            window.add(tubes(corners, EDGES, self._tube, sides=8), color=looks.EDGE, ambient=0.4, cull="back"),
+        ]
+        for actor in self._actors:
+            actor.SetUserMatrix(self._matrix)
+        self._shadow = _Shadow(window, radius)
         self.corners = np.zeros((0, 3))  # m: around all of it
 
     def update(self, pose: WallPose, samples: FloatArray) -> None:
@@ -213,6 +173,7 @@ class Glass:
             for j in range(3):
                 self._matrix.SetElement(i, j, float(pose.rotation[i, j]))
             self._matrix.SetElement(i, 3, float(pose.position[i]))
+        self._box.update(self._sides, colors=np.repeat(_flat_colors(INWARD @ pose.rotation.T), 4, axis=0))
         axis = int(np.argmax(np.abs(pose.rotation[2])))  # the pair of walls that is most level now
         up = np.sign(pose.rotation[2, axis])
         first, second = (axis + 1) % 3, (axis + 2) % 3
@@ -221,8 +182,7 @@ class Glass:
         frame = np.stack([pose.rotation[:, first], pose.rotation[:, second], up * pose.rotation[:, axis]])
         extent = (-self._half[first], self._half[first], -self._half[second], self._half[second])
         self._shadow.update(samples, pose.position - self._half[axis] * frame[2], frame, extent)
-        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        self.corners = signs * (self._half + 2 * self._tube) @ pose.rotation.T + pose.position
+        self.corners = CORNERS * (self._half + 2 * self._tube) @ pose.rotation.T + pose.position
         for actor in self._actors:
             actor.SetVisibility(True)
 
@@ -233,10 +193,22 @@ class Glass:
             actor.SetVisibility(False)
 
 
-def make_walls(plotter: Any, layout: Layout, frame: Frame, middle: FloatArray, radius: float) -> list[Floor | Glass]:
+def _flat_colors(normals: FloatArray) -> FloatArray:
+    """(n, 3) 0..255 of walls: parallel light is the same all over a plane, so it is not computed for each pixel."""
+    light = sum(
+        (
+            strength * np.maximum(-(normals @ direction) / np.linalg.norm(direction), 0.0)
+            for direction, strength in LIGHTS
+        ),
+        np.zeros(len(normals)),
+    )
+    return np.asarray(255.0 * np.minimum((0.9 + 0.12 * light)[:, None] * looks.WALL, 1.0) + 0.5)
+
+
+def make_walls(window: Window, layout: Layout, frame: Frame, middle: FloatArray, radius: float) -> list[Floor | Glass]:
     """One piece of scenery per wall, in the order of the layout."""
     return [
-        Glass(plotter, wall, radius) if wall.kind == "container" else Floor(plotter, wall, pose, middle, radius)
+        Glass(window, wall, radius) if wall.kind == "container" else Floor(window, wall, pose, middle, radius)
         for wall, pose in zip(layout.walls, frame.walls, strict=True)
     ]
 

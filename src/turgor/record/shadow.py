@@ -31,12 +31,15 @@ class SurfaceSamples:
         u, v = random.random((2, len(face)))
         over = u + v > 1
         u[over], v[over] = 1 - u[over], 1 - v[over]
-        self._corners = faces[face]
-        self._weights = np.stack([1 - u - v, u, v], axis=1)
+        self._corners = np.ascontiguousarray(faces[face].T)
+        self._weights = np.stack([1 - u - v, u, v])[:, :, None]
 
     def at(self, points: FloatArray) -> FloatArray:
         """Where the samples are now, (n, 3)."""
-        return np.asarray(np.einsum("nk,nkx->nx", self._weights, points[self._corners]))
+        a, b, c = (
+            weight * points.take(corner, axis=0) for weight, corner in zip(self._weights, self._corners, strict=True)
+        )
+        return np.asarray(a + b + c)
 
 
 def shadow_picture(
@@ -71,7 +74,7 @@ def shadow_picture(
     row = np.floor((v - extent[2]) / (extent[3] - extent[2]) * PIXELS).astype(np.int64)
     inside = (column >= 0) & (column < PIXELS) & (row >= 0) & (row < PIXELS)
     cell, layer = (row * PIXELS + column)[inside], np.digitize(height[inside] / radius, LAYERS) - 1
-    light = np.ones((PIXELS, PIXELS))
+    light = np.ones((PIXELS, PIXELS), np.float32)
     for number in range(len(LAYERS)):
         part = layer == number
         if not part.any():
@@ -80,7 +83,11 @@ def shadow_picture(
         hit[cell[part]] = True
         covered = Image.fromarray(_grown(hit.reshape(PIXELS, PIXELS)) * np.uint8(255))
         blur = float(1.2 + PENUMBRA * height[inside][part].mean() / pixel)
-        light *= 1 - np.asarray(covered.filter(ImageFilter.GaussianBlur(blur)), np.float64) / 255
+        coarse = 4 if blur > 10.0 else 2 if blur > 5.0 else 1  # pixels of a picture that is blurred so much
+        blurred = covered.reduce(coarse).filter(ImageFilter.GaussianBlur(blur / coarse))
+        if coarse > 1:
+            blurred = blurred.resize((PIXELS, PIXELS), Image.Resampling.BILINEAR)
+        light *= 1 - np.asarray(blurred, np.float32) / 255
     return np.asarray((1 - light) * DARKNESS * 255, np.uint8), extent
 
 

@@ -14,11 +14,13 @@ from turgor.errors import SceneError
 from turgor.output.frame import BodyLayout, Frame, Layout, WallPose
 from turgor.record import look as looks
 from turgor.record.camera import camera_place, scene_points
+from turgor.record.drawn_mesh import DrawnMesh, Texture
 from turgor.record.geometry import vertex_normals
 from turgor.record.look import Color, Look, Pixels, ValueColors
-from turgor.record.scenery import Floor, make_samples, make_walls, open_plotter
+from turgor.record.scenery import Floor, make_samples, make_walls, open_window
 from turgor.record.skin import PICTURED, STREAMED, DrawnBody, Skin
 from turgor.record.viewport import Viewport
+from turgor.record.window import Window
 
 __all__ = ["SolidPainter"]
 
@@ -30,6 +32,7 @@ LARGE = 800  # pixels: pictures that are higher show finer skins
 MOST_ARROWS = 600  # per picture: more would hide the bodies
 LINE = 1.0 / 480.0  # of the picture's height: width of an arrow; as thin as the red lines of Matyka 2007, figure 1
 HEAD = 0.03  # of the scene's radius: length of an arrow's head, at most half of the arrow
+SIDES = 10  # of the cone that is an arrow's head
 
 
 class SolidPainter:
@@ -42,7 +45,7 @@ class SolidPainter:
         for body in layout.bodies:
             if body.texture is not None and body.uv is not None and look.texture is None:
                 replace(look, texture=body.texture)  # SceneError if there is no such file, before any work
-        self._plotter: Any = None
+        self._window: Window | None = None
 
     def draw(self, frame: Frame) -> Pixels:
         self.aim(frame)
@@ -57,11 +60,24 @@ class SolidPainter:
             wall.update(pose, samples)
         for arrows in self._arrows:
             arrows.update(positions, frame)
-        return self._viewport.draw(self._moving(points, frame))
+        moving = self._moving(points, frame)
+        over = moving is not None and self._viewport.has_background and not self._covered(moving, frame)
+        for wall in self._walls:
+            if isinstance(wall, Floor):
+                wall.show(not over)
+        return self._viewport.draw(moving, over)
+
+    def _covered(self, points: FloatArray, frame: Frame) -> bool:
+        """Whether a floor may hide some of the points (n, 3)."""
+        floors = zip(self._walls, frame.walls, strict=True)
+        return any(wall.covers(points, pose) for wall, pose in floors if isinstance(wall, Floor))
 
     def _moving(self, points: Points, frame: Frame) -> FloatArray | None:
         """(n, 3) m: points around all that is not of the background; None if it is of no use."""
-        still = all(np.array_equal(pose.position, before.position) for pose, before in self._floors(frame))
+        still = all(
+            np.array_equal(pose.position, before.position) and np.array_equal(pose.rotation, before.rotation)
+            for pose, before in self._floors(frame)
+        )
         if self._arrows or not still:
             return None
         return np.concatenate([points, *(wall.corners for wall in self._walls)])
@@ -72,30 +88,31 @@ class SolidPainter:
         return [(pose, before) for wall, pose, before in both if isinstance(wall, Floor)]
 
     def aim(self, *frames: Frame) -> None:
-        if self._plotter is None:
+        if self._window is None:
             self._build(frames, _finite(frames[0].positions))
 
     def close(self) -> None:
-        if self._plotter is not None:
-            self._plotter.close()
-            self._plotter = None
+        if self._window is not None:
+            self._window.close()
+            self._window = None
 
     def _build(self, frames: Sequence[Frame], positions: FloatArray) -> None:
         layout, look = self._layout, self._look
         points = np.concatenate([scene_points(layout, frame) for frame in frames])
         middle = (points.min(axis=0) + points.max(axis=0)) / 2
         radius = max(float(np.linalg.norm(points - middle, axis=1).max()), 1e-6)
-        plotter = open_plotter(look)
+        window = open_window(look)
         base = looks.base_colors(layout)
-        self._walls = make_walls(plotter, layout, frames[0], middle, radius)
+        self._walls = make_walls(window, layout, frames[0], middle, radius)
         self._first_poses = frames[0].walls
         tips = [look.arrow_tips(frame, radius) for frame in frames]
         eye, target = camera_place(np.concatenate([points, *tips]), look)
-        camera = plotter.camera
-        camera.position, camera.focal_point, camera.up = tuple(eye), tuple(target), (0.0, 0.0, 1.0)
+        window.camera.SetPosition(*eye)
+        window.camera.SetFocalPoint(*target)
+        window.camera.SetViewUp(0.0, 0.0, 1.0)
         distance = float(np.linalg.norm(eye - target))
-        camera.clipping_range = (0.08 * distance, distance + 14 * radius)  # VTK's own: too coarse for shadows
-        self._viewport = Viewport(plotter, look.size, eye, target)
+        window.camera.SetClippingRange(0.08 * distance, distance + 14 * radius)  # VTK's own: too coarse for shadows
+        self._viewport = Viewport(window, look.size, eye, target)
         if any(isinstance(wall, Floor) for wall in self._walls):  # else the background is not the same everywhere
             for wall in self._walls:
                 wall.hide_moving()
@@ -104,7 +121,7 @@ class SolidPainter:
         drawn_points, uv = self._skin.points(frames[0]), self._skin.texture_coordinates()
         self._surfaces = [
             _Surface(
-                plotter,
+                window,
                 body,
                 drawn,
                 color,
@@ -120,11 +137,11 @@ class SolidPainter:
         self._arrows = []
         if look.velocities:
             self._arrows.append(
-                _Arrows(plotter, layout, looks.VELOCITY, radius, look.arrow_seconds(radius), look.size[1])
+                _Arrows(window, layout, looks.VELOCITY, radius, look.arrow_seconds(radius), look.size[1])
             )
         if look.normals:
-            self._arrows.append(_Arrows(plotter, layout, looks.NORMAL, radius, None, look.size[1]))
-        self._plotter = plotter
+            self._arrows.append(_Arrows(window, layout, looks.NORMAL, radius, None, look.size[1]))
+        self._window = window
 
 
 def _finite(values: npt.ArrayLike) -> FloatArray:
@@ -137,7 +154,7 @@ class _Surface:
 
     def __init__(
         self,
-        plotter: Any,
+        window: Window,
         body: BodyLayout,
         drawn: DrawnBody,
         color: Color,
@@ -146,8 +163,6 @@ class _Surface:
         look: Look,
         corner_uv: FloatArray | None = None,
     ) -> None:
-        import pyvista as pv
-
         self._ids, self._faces = drawn.points, drawn.faces
         painted = corner_uv is not None and body.texture is not None and not look.color_by and look.texture != "none"
         faces = drawn.faces
@@ -156,56 +171,44 @@ class _Surface:
             rows = np.column_stack([drawn.faces.reshape(-1, 1), np.round(corner_uv.reshape(-1, 2), 6)])
             kept, inverse = np.unique(rows, axis=0, return_inverse=True)
             faces, self._copies = inverse.reshape(-1, 3), kept[:, 0].astype(np.int64)
-        own = points[self._ids]
-        self._mesh = pv.PolyData(own[self._copies], np.insert(faces, 0, 3, axis=1).ravel())
-        self._mesh.point_data.active_normals = vertex_normals(own, self._faces)[self._copies]
-        style: dict[str, Any] = {"color": color}
-        if look.color_by:
-            self._mesh.point_data["rgb"] = np.zeros((len(self._ids), 3), np.uint8)
-            style = {"scalars": "rgb", "rgb": True}
-        elif uv is not None and look.texture != "none":
-            self._mesh.active_texture_coordinates = np.asarray(uv[self._ids], np.float32)
-            style = {"texture": _cloth_texture(look.texture or body.texture, color), "color": "white"}
+        coordinates, texture = None, None
+        if not look.color_by and uv is not None and look.texture != "none":
+            coordinates, texture = uv[self._ids], _cloth_texture(look.texture or body.texture, color)
         elif painted:
-            self._mesh.active_texture_coordinates = kept[:, 1:].astype(np.float32)
-            style = {"texture": _image(str(body.texture)), "color": "white"}
-        shine = SHINE.get(body.kind, SHINE["soft"])
-        glow = 0.46 if body.kind == "cloth" else 0.42
-        actor = plotter.add_mesh(
-            self._mesh, ambient=glow, diffuse=2 * glow, specular=shine[0], specular_power=shine[1], **style
+            coordinates, texture = kept[:, 1:], _image(str(body.texture))
+        self._mesh = DrawnMesh(
+            points[self._ids][self._copies], faces, normals=True, colors=look.color_by is not None, uv=coordinates
         )
-        actor.GetProperty().SetInterpolationToPhong()
+        glow = 0.46 if body.kind == "cloth" else 0.42
+        window.add(
+            self._mesh.data,
+            color=color if texture is None else (1.0, 1.0, 1.0),
+            ambient=glow,
+            diffuse=2 * glow,
+            highlight=SHINE.get(body.kind, SHINE["soft"]),
+            texture=texture,
+        )
 
     def update(self, points: Points, colors: FloatArray | None) -> None:
         own = points[self._ids]
-        self._mesh.points = own[self._copies]
-        self._mesh.point_data.active_normals = vertex_normals(own, self._faces)[self._copies]
-        if colors is not None:
-            self._mesh.point_data["rgb"] = np.asarray(colors[self._ids] * 255, np.uint8)
+        normals = vertex_normals(own, self._faces)[self._copies]
+        self._mesh.update(own[self._copies], normals, None if colors is None else colors[self._ids] * 255)
 
 
-def _cloth_texture(name: str | Path | None, color: Color) -> Any:
-    import pyvista as pv
-
-    return _smooth(pv.Texture(looks.flag_texture(color))) if name is None else _image(str(name))
+def _cloth_texture(name: str | Path | None, color: Color) -> Texture:
+    return Texture(looks.flag_texture(color)) if name is None else _image(str(name))
 
 
-def _image(path: str) -> Any:
-    import pyvista as pv
+def _image(path: str) -> Texture:
+    from PIL import Image
 
     if not Path(path).is_file():
         raise SceneError(f"texture {path}: there is no such file; put it back, load the mesh again, or give a color")
     try:
-        return _smooth(pv.read_texture(path))
-    except (OSError, ValueError, RuntimeError) as error:
+        with Image.open(path) as image:
+            return Texture(np.asarray(image.convert("RGBA" if image.has_transparency_data else "RGB")))
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise SceneError(f"texture {path}: not a picture that can be read ({error})") from None
-
-
-def _smooth(texture: Any) -> Any:
-    texture.SetInterpolate(True)
-    texture.SetRepeat(True)
-    texture.SetMipmap(True)
-    return texture
 
 
 class _Arrows:
@@ -215,32 +218,20 @@ class _Arrows:
     """
 
     def __init__(
-        self, plotter: Any, layout: Layout, color: Color, radius: float, seconds: float | None, height: int
+        self, window: Window, layout: Layout, color: Color, radius: float, seconds: float | None, height: int
     ) -> None:
-        import pyvista as pv
-        from vtkmodules.vtkRenderingCore import vtkActor, vtkGlyph3DMapper
-
         self._layout, self._radius, self._seconds = layout, radius, seconds
         self._chosen = np.arange(0, layout.vertices, 1 + layout.vertices // MOST_ARROWS)
         count = len(self._chosen)
-        ends = np.stack([np.full(count, 2), np.arange(count), count + np.arange(count)], axis=1)
-        self._lines = pv.PolyData(np.zeros((2 * count, 3)), lines=ends.ravel())
-        plotter.add_mesh(self._lines, color=color, line_width=max(1.0, LINE * height), lighting=False)
-        self._cloud = pv.PolyData(np.zeros((count, 3)))
-        self._cloud.point_data["vector"] = np.zeros((count, 3))
-        self._cloud.point_data["head"] = np.zeros(count)
-        mapper = vtkGlyph3DMapper()
-        mapper.SetInputData(self._cloud)
-        mapper.SetSourceData(pv.Cone(center=(-0.5, 0.0, 0.0), height=1.0, radius=0.3, resolution=10))
-        mapper.SetOrientationArray("vector")
-        mapper.SetScaleArray("head")
-        mapper.SetScaleModeToScaleByMagnitude()
-        mapper.ScalarVisibilityOff()
-        actor = vtkActor()
-        actor.SetMapper(mapper)
-        actor.GetProperty().SetColor(*color)
-        actor.GetProperty().LightingOff()
-        plotter.add_actor(actor)
+        shafts = np.stack([np.arange(count), count + np.arange(count)], axis=1)
+        self._lines = DrawnMesh(np.zeros((2 * count, 3)), shafts)
+        window.add(self._lines.data, color=color, lit=False, line_width=max(1.0, LINE * height))
+        around = np.arange(SIDES)
+        cone = np.stack([np.full(SIDES, SIDES), around, np.roll(around, -1)], axis=1)  # the tip comes last
+        base = np.stack([np.zeros(SIDES - 2, np.int64), around[2:], around[1:-1]], axis=1)
+        cells = np.concatenate([cone, base]) + (SIDES + 1) * np.arange(count)[:, None, None]
+        self._heads = DrawnMesh(np.zeros(((SIDES + 1) * count, 3)), cells.reshape(-1, 3))
+        window.add(self._heads.data, color=color, lit=False)
 
     def update(self, positions: FloatArray, frame: Frame) -> None:
         if self._seconds is None:
@@ -251,7 +242,14 @@ class _Arrows:
         else:
             vectors = _finite(frame.velocities) * self._seconds
         start, vector = positions[self._chosen], vectors[self._chosen]
-        self._lines.points = np.concatenate([start, start + vector])
-        self._cloud.points = start + vector
-        self._cloud.point_data["vector"] = vector
-        self._cloud.point_data["head"] = np.minimum(0.5 * np.linalg.norm(vector, axis=1), HEAD * self._radius)
+        tip = start + vector
+        self._lines.update(np.concatenate([start, tip]))
+        length = np.linalg.norm(vector, axis=1, keepdims=True)
+        ahead = vector / np.maximum(length, 1e-30)
+        head = np.minimum(0.5 * length, HEAD * self._radius)
+        aside = np.cross(ahead, np.where(np.abs(ahead[:, :1]) < 0.9, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))
+        aside /= np.maximum(np.linalg.norm(aside, axis=1, keepdims=True), 1e-30)
+        angle = 2.0 * np.pi * np.arange(SIDES)[None, :, None] / SIDES
+        turned = np.cos(angle) * aside[:, None] + np.sin(angle) * np.cross(ahead, aside)[:, None]
+        ring = (tip - head * ahead)[:, None] + 0.3 * head[:, None] * turned
+        self._heads.update(np.concatenate([ring, tip[:, None]], axis=1).reshape(-1, 3))

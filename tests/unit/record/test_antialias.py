@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from support.layouts import ball_frame, ball_layout
+from turgor.output.frame import WallPose
 from turgor.record.antialias import smooth_edges
 from turgor.record.render import Painter
 
@@ -40,13 +41,18 @@ def test_what_has_no_edges_stays_as_it_is() -> None:
 
 
 @pytest.mark.picture
-def test_a_part_that_is_drawn_again_fits_into_the_rest() -> None:
-    """The same picture as one that is drawn as a whole, but for the rounding of a few pixels."""
+@pytest.mark.parametrize("ground", [(0.0, 0.0, 0.0), (0.33, 0.21, -0.4)])
+@pytest.mark.parametrize("last", [0.5, 0.2])
+def test_a_part_that_is_drawn_again_fits_into_the_rest(ground: tuple[float, float, float], last: float) -> None:
+    """The same picture as one that is drawn as a whole, but for the rounding of a few pixels; wherever the ground is,
+    and also where it hides a part of the ball."""
     layout, rest = ball_layout(color=(0.9, 0.2, 0.2))
-    frames = [ball_frame(rest, k, height) for k, height in enumerate((1.6, 0.9, 0.5))]
+    pose = (WallPose(np.array(ground), np.eye(3)),)
+    heights = ground[2] + np.array([1.6, 0.9, last])
+    frames = [replace(ball_frame(rest, k, height), walls=pose) for k, height in enumerate(heights)]
     with Painter(layout, size=(640, 360)) as painter:
         parts = [painter.draw(frame) for frame in frames]
-        assert tuple(painter._painter._plotter.render_window.GetSize()) != (640, 360)  # it is a part
+        assert painter._painter._window.size != (640, 360)  # it is a part
     with Painter(layout, size=(640, 360)) as painter:
         painter.aim(frames[0])
         painter._painter._viewport._background = None

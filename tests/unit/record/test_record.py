@@ -81,7 +81,7 @@ def test_patterns_are_for_numbered_pictures_only(tmp_path, name):
 
 def test_a_missing_extra_is_named(tmp_path, monkeypatch):
     real = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pyvista" else real(name))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "vtkmodules" else real(name))
     with pytest.raises(SceneError, match=r"pip install 'turgor\[render\]'"):
         check_path(tmp_path / "a.mp4")
     check_path(tmp_path / "a.npz")
@@ -105,7 +105,7 @@ def test_bad_options_are_refused(tmp_path, name, options, message):
 def test_the_package_is_light_until_a_file_is_opened():
     code = "import sys, turgor.record; [getattr(turgor.record, n) for n in turgor.record.__all__]; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert {"h5py", "pyvista", "PIL", "imageio_ffmpeg", "warp"}.isdisjoint(done.stdout.split())
+    assert {"h5py", "vtkmodules", "PIL", "imageio_ffmpeg", "warp"}.isdisjoint(done.stdout.split())
 
 
 @pytest.mark.parametrize("name", ["a.vtkhdf", "a.npz"])

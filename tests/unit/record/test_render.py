@@ -256,7 +256,7 @@ def test_2d_normals_point_outwards_and_velocities_are_red():
 
 
 def test_2d_needs_no_graphics_driver(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyvista", None)
+    monkeypatch.setitem(sys.modules, "vtkmodules", None)
     layout, rest = disc_layout()
     assert Painter(layout, size=SMALL).draw(frame_of(rest, 0, 2, GROUND_POSE_2D)).std() > 5
 
@@ -381,6 +381,23 @@ def test_recording_imports_nothing_heavy():
     code = f"import sys, turgor.record; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_3d_picture_needs_vtk_only():
+    """PyVista and the Matplotlib that it imports take longer than forty pictures."""
+    code = (
+        "import sys; from support.layouts import ball_frame, ball_layout; from turgor.record.render import Painter\n"
+        "layout, rest = ball_layout(); print(Painter(layout, size=(64, 64)).draw(ball_frame(rest, 0, 1.0)).std() > 5)\n"
+        "print({'pyvista', 'matplotlib'} & {*sys.modules}, 'vtkmodules' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.stdout.splitlines() == ["True", "set() True"]
 
 
 @pytest.mark.req("X11")

@@ -39,6 +39,8 @@ def write_video(
     if not share:
         _paint(recording, target, options, range(total), lambda done: progress(done, total))
         return
+    import vtkmodules.vtkRenderingOpenGL2  # noqa: F401  (before the fork, so that it is loaded once)
+
     os.environ["LP_NUM_THREADS"] = "0"  # each paints on a core of its own
     halves = [target.with_name(f"half-{k}{target.suffix}") for k in (0, 1)]
     middle = total // 2
