@@ -22,6 +22,7 @@ SHORT = ("--seconds", "0.04")  # `turgor run` on a page, where it says no time o
 NOT_RUN = {
     "needs an NVIDIA GPU": 2,
     "needs PyTorch": 1,
+    "needs rerun-sdk; tests/unit/record/test_export_rerun.py runs it where it is": 1,
     "installs packages": 1,
     "opens a page inside a notebook; tests/playground/test_play_notebook.py shows one": 2,
     "opens a page and stays; tests/playground and tests/browser do": 1,

@@ -6,15 +6,18 @@ Limits are small, so that a file that asks for much is refused and memory stays 
 
 from __future__ import annotations
 
+import atexit
 import functools
 import io
 import json
 import os
+import shutil
 import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -35,7 +38,9 @@ SUSPICIOUS = ("Traceback", "internal error")
 @functools.cache
 def _folder() -> Path:
     place = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
-    return Path(tempfile.mkdtemp(prefix="turgor-fuzz-", dir=place))
+    made = Path(tempfile.mkdtemp(prefix="turgor-fuzz-", dir=place))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
 
 
 def _file(name: str, data: bytes) -> Path:
@@ -60,8 +65,11 @@ def mesh(data: bytes) -> None:
     options: list[dict[str, Any]] = [{}, {"cloth": True}, {"close_holes": True}, {"parts": "all"}, {"parts": "union"},
                                      {"size": 1.0, "vertices": 50}]  # fmt: skip
     path = _file(f"mesh.{forms[data[0] % len(forms)]}", data[2:])
-    with limited(SMALL):
-        made = shapes.load(path, **options[data[1] % len(options)])
+    with limited(SMALL), mock.patch.dict(os.environ, {"TURGOR_CACHE": str(_folder())}):
+        try:
+            made = shapes.load(path, **options[data[1] % len(options)])
+        finally:
+            shutil.rmtree(_folder() / "textures", ignore_errors=True)  # images inside the file
     for shape in made if isinstance(made, list) else [made]:
         assert np.isfinite(shape.vertices).all(), "a vertex is not finite"
         assert shape.faces.min() >= 0, "a face has no vertex"

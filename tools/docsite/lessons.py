@@ -49,7 +49,7 @@ def lesson_page(script: Path) -> str:
 def _short(title: str) -> str:
     """`1 · the soft ball of Matyka 2004` for the menu."""
     number, _, words = title.removeprefix("Lesson ").partition(": ")
-    return f'"{number} · {words}"'
+    return f'"{number} · {words.replace("`", "")}"'
 
 
 def _code(words: str) -> str:

@@ -119,6 +119,8 @@ def _value(value: Any, unit: str) -> str:
         return str(value).lower()
     if is_dataclass(value):
         return ", ".join(f"{entry.name} {getattr(value, entry.name)}" for entry in fields(value)[:2])
+    if value == "":
+        return "none"
     return f"`{value}`" if isinstance(value, str) else repr(value)
 
 

@@ -46,6 +46,7 @@ def export(
       .html            a page that plays in any browser ([play])
       .mp4 .webm .gif  video; .png: a picture of the last frame ([render])
       .npz .vtkhdf     the numbers, as NumPy arrays or for ParaView
+      .rrd             for the Rerun viewer ([rerun])
 
     \b
     --tolerance, for .glb: no vertex is further from where it was recorded than

@@ -132,6 +132,7 @@ def run(
       .obj .ply        the last frame as a mesh; frame_%04d.obj: every frame
       .vtkhdf          all frames, for ParaView; readable even after a kill
       .npz             all frames, as NumPy arrays
+      .rrd             all frames and plots of pressure, for Rerun ([rerun])
     A .vtkhdf file becomes any of the others later: turgor export --help.
 
     \b

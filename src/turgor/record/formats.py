@@ -34,6 +34,7 @@ ENDINGS: dict[str, tuple[str, tuple[str, ...], str]] = {
     **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), ("exchange.usd.UsdSink", ("pxr",), "turgor[export]")),
     ".obj": ("exchange.mesh_files.ObjSink", (), "turgor"),
     ".ply": ("exchange.mesh_files.PlySink", (), "turgor"),
+    ".rrd": ("exchange.rerun_file.RerunSink", ("rerun",), "turgor[rerun]"),
 }
 #: Endings that may be numbered, frame_%04d.png: a file per frame
 NUMBERED = {
@@ -42,7 +43,7 @@ NUMBERED = {
     ".ply": "exchange.mesh_files.PlySink",
 }
 PICTURES = (".mp4", ".webm", ".gif", ".png")  # endings that are drawn: they take the fields of `Look`
-MODELS = (".glb", ".usd", ".usda", ".usdc", ".usdz", ".obj", ".ply")  # those that take its texture only
+MODELS = (".glb", ".usd", ".usda", ".usdc", ".usdz", ".obj", ".ply", ".rrd")  # those that take its texture only
 
 
 def check_path(path: str | Path) -> Path:

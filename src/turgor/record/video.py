@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Sequence
 from fractions import Fraction
@@ -19,6 +20,7 @@ __all__ = ["GifSink", "Mp4Sink", "PngSequenceSink", "PngSink", "WebmSink"]
 
 GIF_FPS = 25.0  # GIF counts hundredths of a second, and viewers slow down what is faster than 50
 GIF_SIZE = (640, 360)
+PART = re.compile(r"^\[.*?\] *")
 
 
 class Mp4Sink(FileSink):
@@ -149,9 +151,11 @@ class _Encoder:
 
 
 def _complaint(said: bytes, status: int) -> str:
-    """What ffmpeg says in its last line."""
+    """What ffmpeg says in its last line, without the part of it that speaks, [out#0/mp4 @ 0x23a45840]."""
     lines = said.decode("utf-8", "replace").strip().splitlines()
-    return f"ffmpeg: {lines[-1].strip()[-300:]}" if lines else f"ffmpeg ended with status {status}"
+    if not lines:
+        return f"ffmpeg ended with status {status}"
+    return f"ffmpeg: {PART.sub('', lines[-1].strip())[-300:]}"
 
 
 class PngSink(FileSink):

@@ -10,6 +10,7 @@ import numpy as np
 from turgor.errors import MeshError
 from turgor.shapes.arguments import MAX_VERTICES, length, whole
 from turgor.shapes.doctor import check
+from turgor.shapes.paint import Look, Material, joined
 from turgor.shapes.paint_transfer import transferred
 from turgor.shapes.report import Report, many
 from turgor.shapes.shape import FloatArray, Shape
@@ -115,30 +116,29 @@ def _join(report: Report) -> None:
     """The union of all shells instead of them."""
     count = len(report.shapes)
     whole = _together(report)
-    joined = check(union(report.source, report.shapes))
-    report.shells, report.problems = joined.shells, joined.problems
-    report.shapes = [_painted(shape, whole) for shape in joined.shapes]
-    report.fitted.append(f"joined {many(count, 'shell')} into {len(joined.shells):,}")
+    made = check(union(report.source, report.shapes))
+    report.shells, report.problems = made.shells, made.problems
+    report.shapes = [_painted(shape, whole) for shape in made.shapes]
+    report.fitted.append(f"joined {many(count, 'shell')} into {len(made.shells):,}")
 
 
 def _together(report: Report) -> Shape:
-    """All shells as one shape, with texture coordinates where they have the same image."""
+    """All shells as one shape, with one image for all of them."""
     shapes = report.shapes
     starts = np.cumsum([0] + [len(shape.vertices) for shape in shapes[:-1]])
-    textures, colors = {shape.texture for shape in shapes}, {shape.color for shape in shapes}
-    coordinates = [shape.corner_uv for shape in shapes if shape.corner_uv is not None]
-    same = len(textures) == 1 and len(coordinates) == len(shapes)
-    if coordinates and not same:
-        report.notes.append("the shells have different textures, which their union does not keep")
     faces = [shape.faces + np.int32(start) for shape, start in zip(shapes, starts, strict=True)]
+    paint = joined([(len(part.faces), part.corner_uv, Material(part.texture, part.color)) for part in shapes])
+    look = Look() if paint is None else paint.look()
+    if look.note is not None:
+        report.notes.append(look.note)
     return Shape(
         np.concatenate([shape.vertices for shape in shapes]),
         np.concatenate(faces),
         "sheet",  # shells may touch, so that it is no closed surface
         {},
-        corner_uv=np.concatenate(coordinates) if same else None,
-        texture=shapes[0].texture if same else None,
-        color=shapes[0].color if len(colors) == 1 else None,
+        corner_uv=look.corner_uv,
+        texture=look.texture,
+        color=look.color,
     )
 
 

@@ -6,6 +6,7 @@ face keeps its own coordinates. v points up in the image (as in OBJ; glTF's poin
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,9 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from turgor.shapes.atlas import atlas
 from turgor.shapes.shape import FloatArray, Shape
 from turgor.shapes.textures import Color, palette
 from turgor.shapes.topology import Flags, Integers
+
+WHITE: Color = (1.0, 1.0, 1.0)  # of faces of which nothing is known
 
 __all__ = ["Look", "Material", "Paint", "joined", "look_recipe"]
 
@@ -70,8 +74,8 @@ class Paint:
     def look(self) -> Look:
         """One image and one colour for all these faces.
 
-        Faces of several plain colours are drawn with an image of these colours. Of several images that of most faces is
-        kept; the other faces show one point of it, and so have one colour.
+        Faces of several plain colours are drawn with an image of these colours; several images are put into one
+        (`atlas`). Where that cannot be, the image of most faces is kept; the others show one point of it.
         """
         used, number = np.unique(self.material, return_inverse=True)
         materials = [self.materials[index] for index in used]
@@ -79,6 +83,8 @@ class Paint:
         images = sorted({entry.texture for entry in materials if entry.texture is not None})
         if not images:
             return self._colored(materials, number, faces)
+        if len(set(materials)) > 1 and (packed := self._packed(materials, number)) is not None:
+            return packed
         count = {
             image: sum(int(n) for n, m in zip(faces, materials, strict=True) if m.texture == image) for image in images
         }
@@ -93,8 +99,18 @@ class Paint:
         note = None
         if left:
             more = f"of {len(images)} textures one is kept" if len(images) > 1 else "not all faces have the texture"
-            note = f"{more}: {left:,} of {len(uv):,} faces show a single point of it"
+            note = f"{more}: {left:,} of {len(uv):,} faces show a single point of it{_remedy()}"
         return Look(uv, image, None, note)
+
+    def _packed(self, materials: Sequence[Material], number: Integers) -> Look | None:
+        """With an image of all images and colours. Faces without coordinates show the middle of their image."""
+        looks = list(dict.fromkeys(entry.texture or entry.color or WHITE for entry in materials))
+        which = np.array([looks.index(entry.texture or entry.color or WHITE) for entry in materials])[number]
+        known = np.isfinite(self.uv).all(axis=(1, 2)) & np.array([isinstance(look, str) for look in looks])[which]
+        if not known.any():
+            return None
+        made = atlas(looks, which, np.where(known[:, None, None], self.uv, 0.5))
+        return None if made is None else Look(made[1], made[0])
 
     def _colored(self, materials: Sequence[Material], number: Integers, faces: Integers) -> Look:
         """Without an image."""
@@ -106,6 +122,12 @@ class Paint:
         image, place = palette(colors)
         place_of = np.array([place[colors.index(entry.color or most)] for entry in materials])
         return Look(np.repeat(place_of[number][:, None], 3, axis=1), image, None)
+
+
+def _remedy() -> str:
+    """What to do where several images could not be put into one."""
+    there = importlib.util.find_spec("PIL") is not None
+    return "" if there else "; to put them into one image: pip install 'turgor[render]'"
 
 
 def joined(parts: Sequence[tuple[int, FloatArray | None, Material]]) -> Paint | None:

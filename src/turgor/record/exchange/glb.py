@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
+from turgor.files import writing
 from turgor.output.frame import BodyLayout, Frame, Layout
 from turgor.record import look as looks
 from turgor.record.exchange.body_motion import BodyMotion, Motion
@@ -98,7 +99,8 @@ class GlbSink(FileSink):
         for number, poses in enumerate(self._walls):
             self._add_wall(document, number, poses, first)
         document.add_camera(view_of(self.layout, first, self._bounds))
-        document.write(self.path, self.layout.scene, self.error)
+        with writing(self.path):
+            document.write(self.path, self.layout.scene, self.error)
         self._bodies = []
         self.note = f"positions within {self.error * 1e3:.2g} mm"
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from turgor.files import replacing
+from turgor.files import replacing, writing
 from turgor.output.frame import Frame, Layout
 from turgor.record import look as looks
 from turgor.record.exchange.pictures import PictureFile, picture_of
@@ -52,8 +52,9 @@ class _MeshSink(FileSink):
     def close(self, success: bool = True) -> None:
         """Keeps the meshes of a failed run too, where each frame has a file of its own."""
         if success and self._last is not None:
-            self._begin()
-            self._save(self._last, self.path)
+            with writing(self.path):
+                self._begin()
+                self._save(self._last, self.path)
         self._last = None
 
     def _begin(self) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError
-from turgor.files import replacing, scratch
+from turgor.files import replacing, scratch, writing
 from turgor.output.frame import SKIN_FIELDS, BodyLayout, Frame, Layout
 from turgor.record import look as looks
 from turgor.record.exchange.pictures import PictureFile, linear_color, picture_of
@@ -102,7 +102,8 @@ class UsdSink(FileSink):
         stage, first, self._stage = self._stage, self._first, None
         try:
             if stage is not None and first is not None and success:
-                self._finish(stage, first)
+                with writing(self.path):
+                    self._finish(stage, first)
         finally:
             self._parts, self._walls = [], []
             with contextlib.suppress(OSError):
@@ -117,17 +118,13 @@ class UsdSink(FileSink):
             color = looks.WALL if mesh.tiles is None else looks.FLOOR_DARK
             node.wall(mesh, linear_color(color), linear_color(looks.EDGE))
         stage.camera(view_of(layout, first, self._bounds))
-        for target, picture in self._beside.items():
-            with replacing(target) as temporary:
-                temporary.write_bytes(picture.content)
         stage.save()
+        with contextlib.ExitStack() as files:  # all take their names at its end, or none does
+            for target, picture in self._beside.items():
+                files.enter_context(replacing(target)).write_bytes(picture.content)
         if self._packed:
-            packed = scratch(self.path)
-            try:
+            with replacing(self.path) as packed:
                 stage.pack(packed)
-                packed.replace(self.path)
-            finally:
-                packed.unlink(missing_ok=True)
         else:
             self._temporary.replace(self.path)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +37,8 @@ class UsdStage:
         self.code: float | None = None
         self._last = 0.0
         self._names: set[str] = set()
-        self.stage = Usd.Stage.CreateNew(str(path.absolute()))
+        with _written():
+            self.stage = Usd.Stage.CreateNew(str(path.absolute()))
         root = UsdGeom.Xform.Define(self.stage, "/scene")
         self.stage.SetDefaultPrim(root.GetPrim())
         self.stage.SetMetadata("comment", f"turgor: {scene}")
@@ -85,14 +89,38 @@ class UsdStage:
 
     def save(self) -> None:
         self.stage.SetEndTimeCode(self._last)
-        self.stage.GetRootLayer().Save()
+        with _written():
+            self.stage.GetRootLayer().Save()
 
     def pack(self, path: Path) -> None:
         """All files of the stage in one, which is not compressed."""
         from pxr import Sdf, UsdUtils
 
-        if not UsdUtils.CreateNewUsdzPackage(Sdf.AssetPath(str(self._path.absolute())), str(path.absolute())):
-            raise OSError(f"{path}: USD could not pack the scene")
+        with _written():
+            made = UsdUtils.CreateNewUsdzPackage(Sdf.AssetPath(str(self._path.absolute())), str(path.absolute()))
+        if not made or not _is_whole(path):
+            raise OSError("USD could not pack the scene, the disk may be full")
+
+
+@contextlib.contextmanager
+def _written() -> Iterator[None]:
+    """What USD says about a file that it cannot write becomes an OSError."""
+    from pxr import Tf
+
+    try:
+        yield
+    except Tf.ErrorException as error:
+        said = re.findall(r": '(.+)'", str(error))
+        raise OSError(f"USD: {said[0] if said else error}") from None
+
+
+def _is_whole(package: Path) -> bool:
+    """Whether all of it is there: the packer does not notice that a disk is full."""
+    try:
+        with zipfile.ZipFile(package) as files:
+            return files.testzip() is None
+    except zipfile.BadZipFile:
+        return False
 
 
 class _Node:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from turgor.errors import SceneError
-from turgor.files import replacing
+from turgor.files import replacing, writing
 from turgor.output.frame import Frame, Layout
 from turgor.record.file_sink import FileSink
 from turgor.viewer.export.standalone import MAX_PAGE_BYTES, PAGE_FPS, least_bytes, standalone_html
@@ -45,5 +45,5 @@ class PageSink(FileSink):
             return
         textures = {body.name: body.texture for body in self.layout.bodies}
         content = standalone_html(recording, self._title, textures=textures)
-        with replacing(self.path) as temporary:
+        with writing(self.path), replacing(self.path) as temporary:
             temporary.write_bytes(content)
