@@ -1,76 +1,137 @@
-"""How many vertices are advanced per second (Mvs/s: million vertex-substeps per second)."""
+"""How many vertices are advanced per second (Mvs/s: million vertex-substeps per second), and what limits it."""
 
 from __future__ import annotations
 
+import gc
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import warp as wp
 
-from turgor.bench.measure import ball_scene, best_time, devices, million_vertex_substeps
+from turgor.bench.measure import ball_scene, best_time, million_vertex_substeps, simulated, spread, timed
+from turgor.bench.suite import Options, Row, Tables
 from turgor.simulation.simulation import Simulation
 from turgor.simulation.step.profile import stage_times
 
-__all__ = ["frame", "stages", "throughput"]
+__all__ = ["copy_bandwidth", "frame", "stages", "substep_bytes", "throughput"]
 
-# Mvs/s of Jolt 5, one thread, one ball, on another machine: only a ratio taken in one run is a comparison
-JOLT_ELSEWHERE = {10_242: 26.0, 163_842: 10.0}
-
-
-def throughput() -> dict[str, Any]:
-    """One ball of 162 to 163,842 vertices on one CPU thread; the same, larger, and 4096 worlds on a GPU."""
-    results: dict[str, Any] = {}
-    for device in devices():
-        sizes = range(2, 8) if device == "cpu" else range(2, 9)
-        rows = [million_vertex_substeps(ball_scene(subdivisions), device) for subdivisions in sizes]
-        for row in rows:
-            if device == "cpu" and row["vertices"] in JOLT_ELSEWHERE:
-                row["jolt_elsewhere"] = JOLT_ELSEWHERE[int(row["vertices"])]
-        results[device] = rows
-        count = 4096 if device != "cpu" else 64
-        results[f"{device}, {count} worlds"] = [million_vertex_substeps(ball_scene(2), device, worlds=count)]
-    return results
+LARGEST = {"cpu": 7, "cuda": 10}  # subdivisions: 163,842 and 10,485,762 vertices
+COPIED = {"cpu": 2**28, "cuda": 2**30}  # bytes: more than caches hold
 
 
-def stages() -> dict[str, Any]:
+def throughput(options: Options) -> Tables:
+    """One ball of 162 to 163,842 vertices on the CPU, to 10 million on a GPU."""
+    tables: Tables = {}
+    for device in options.devices:
+        kind = device.partition(":")[0]
+        size = 2**22 if options.quick else COPIED[kind]
+        copied = copy_bandwidth(device, size, options)
+        moved = substep_bytes(_built(4, device))
+        rows = []
+        for subdivisions in range(2, 4 if options.quick else LARGEST[kind] + 1):
+            row = million_vertex_substeps(ball_scene(subdivisions), device, options=options)
+            row["gb_per_s"] = row["mvs_per_s"]["median"] * moved / 1e3
+            row["share_of_copy"] = row["gb_per_s"] / copied["median"]
+            if kind == "cuda":
+                row |= _memory(subdivisions, device)
+            rows.append(row)
+        tables[f"{device}: one ball"] = rows
+        tables[f"{device}: memory"] = [{"bytes": size, "gb_per_s": copied, "bytes_per_vertex_and_substep": moved}]
+    return tables
+
+
+def _built(subdivisions: int, device: str) -> Simulation:
+    sim = simulated(ball_scene(subdivisions), device, fps=6000.0)
+    sim.step()
+    return sim
+
+
+def copy_bandwidth(device: str, size: int, options: Options) -> Row:
+    """GB/s of copying an array within a device: bytes that are read and bytes that are written."""
+    source, target = (wp.zeros(size // 4, dtype=float, device=device) for _ in range(2))
+    times = timed(lambda: wp.copy(target, source), device, options.seconds, options.least)
+    return spread(2.0 * size / seconds / 1e9 for seconds in times)
+
+
+@contextmanager
+def watched_launches() -> Iterator[list[tuple[Any, int, list[Any]]]]:
+    """(kernel, threads or blocks of threads, arguments) of what is launched one by one meanwhile."""
+    found: list[tuple[Any, int, list[Any]]] = []
+    launch, launch_tiled = wp.launch, wp.launch_tiled
+
+    def one(kernel: Any, dim: Any, **rest: Any) -> Any:
+        found.append((kernel, math.prod(dim) if isinstance(dim, (tuple, list)) else dim, rest.get("inputs", [])))
+        return launch(kernel, dim=dim, **rest)
+
+    def tiles(kernel: Any, dim: Any, **rest: Any) -> Any:
+        found.append((kernel, math.prod(dim), rest.get("inputs", [])))
+        return launch_tiled(kernel, dim=dim, **rest)
+
+    wp.launch, wp.launch_tiled = one, tiles
+    try:
+        yield found
+    finally:
+        wp.launch, wp.launch_tiled = launch, launch_tiled
+
+
+def substep_bytes(sim: Simulation) -> float:
+    """Bytes per vertex that a substep of one large body moves, without contact: each array that a kernel names, once.
+
+    So an array that is both read and written counts once, and one that is named and not needed counts too. Kernels
+    with one thread or block work for the body, and short arrays are about it: they are left out.
+    """
+    with watched_launches() as launches:
+        sim.engine.substep(sim.engine.fused.run)
+    arrays = [
+        {argument.ptr: argument for argument in arguments if isinstance(argument, wp.array)}
+        for _, count, arguments in launches
+        if count > 1
+    ]
+    sizes = [array.size * wp.types.type_size_in_bytes(array.dtype) for named in arrays for array in named.values()]
+    return float(sum(size for size in sizes if size >= sim.vertices)) / sim.vertices
+
+
+def _memory(subdivisions: int, device: str) -> Row:
+    """Bytes of device memory per vertex, and how many vertices of one ball fit with that."""
+    gc.collect()
+    used = wp.get_mempool_used_mem_current(device)
+    sim = _built(subdivisions, device)
+    each = (wp.get_mempool_used_mem_current(device) - used) / sim.vertices
+    return {"bytes_per_vertex": each, "vertices_that_fit": int(wp.get_device(device).total_memory / each)}
+
+
+def stages(options: Options) -> Tables:
     """Time of each stage of a substep at 10,242 vertices, in microseconds and nanoseconds per vertex."""
-    results: dict[str, Any] = {}
-    for device in devices():
-        sim = Simulation(ball_scene(5), device=device)
+    tables: Tables = {}
+    for device in options.devices:
+        sim = simulated(ball_scene(2 if options.quick else 5), device)
         for _ in range(3):
             sim.step()
-        times = stage_times(sim.engine)
-        results[device] = {
-            name: {"us": 1e6 * seconds, "ns_per_vertex": 1e9 * seconds / sim.vertices}
-            for name, seconds in times.items()
+        tables[f"{device}: {sim.vertices:,} vertices"] = [
+            {"stage": name, "us": 1e6 * seconds, "ns_per_vertex": 1e9 * seconds / sim.vertices}
+            for name, seconds in stage_times(sim.engine).items()
             if seconds * 1e9 / sim.vertices > 0.01  # stages that launch nothing in this scene
-        }
-    return results
+        ]
+    return tables
 
 
-def frame() -> dict[str, Any]:
+def frame(options: Options) -> Tables:
     """Host work per frame: Python's share of a frame, and kernel launches from Python after the first frame."""
-    results: dict[str, Any] = {}
-    for device in devices():
-        sim = Simulation(ball_scene(5), device=device)
+    tables: Tables = {}
+    for device in options.devices:
+        sim = simulated(ball_scene(2 if options.quick else 5), device)
         sim.step()
-        launches = 0
-        launch = wp.launch
-
-        def counted(*args: Any, _launch: Any = launch, **kwargs: Any) -> Any:
-            nonlocal launches
-            launches += 1
-            return _launch(*args, **kwargs)
-
-        wp.launch = counted
-        try:
-            whole = best_time(sim.step, device)
-        finally:
-            wp.launch = launch
-        graph = best_time(sim.engine.run, device)
-        results[device] = {
-            "frame_ms": 1e3 * whole,
+        with watched_launches() as launches:
+            times = timed(sim.step, device, options.seconds, options.least)
+        graph = best_time(sim.engine.run, device, options.seconds, options.least)
+        row = {
+            "vertices": sim.vertices,
+            "frame_ms": spread(1e3 * seconds for seconds in times),
             "graph_ms": 1e3 * graph,
-            "host_share": max(0.0, 1.0 - graph / whole),
-            "launches_from_python": launches,
+            "host_share": max(0.0, 1.0 - graph / min(times)),
+            "launches_from_python": len(launches),
         }
-    return results
+        tables[device] = [row]
+    return tables
