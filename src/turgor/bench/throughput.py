@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import gc
-import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
 import warp as wp
 
+from turgor import gallery
+from turgor.bench.host_work import recorded_launches, watched
 from turgor.bench.measure import ball_scene, best_time, million_vertex_substeps, simulated, spread, timed
 from turgor.bench.suite import Options, Row, Tables
+from turgor.scene import Scene
 from turgor.simulation.simulation import Simulation
 from turgor.simulation.step.profile import stage_times
 
 __all__ = ["copy_bandwidth", "frame", "stages", "substep_bytes", "throughput"]
 
 LARGEST = {"cpu": 7, "cuda": 10}  # subdivisions: 163,842 and 10,485,762 vertices
+FRAMES = 30  # whose host work is counted: a GPU is looked at once in as many
 COPIED = {"cpu": 2**28, "cuda": 2**30}  # bytes: more than caches hold
 
 
@@ -55,38 +55,17 @@ def copy_bandwidth(device: str, size: int, options: Options) -> Row:
     return spread(2.0 * size / seconds / 1e9 for seconds in times)
 
 
-@contextmanager
-def watched_launches() -> Iterator[list[tuple[Any, int, list[Any]]]]:
-    """(kernel, threads or blocks of threads, arguments) of what is launched one by one meanwhile."""
-    found: list[tuple[Any, int, list[Any]]] = []
-    launch, launch_tiled = wp.launch, wp.launch_tiled
-
-    def one(kernel: Any, dim: Any, **rest: Any) -> Any:
-        found.append((kernel, math.prod(dim) if isinstance(dim, (tuple, list)) else dim, rest.get("inputs", [])))
-        return launch(kernel, dim=dim, **rest)
-
-    def tiles(kernel: Any, dim: Any, **rest: Any) -> Any:
-        found.append((kernel, math.prod(dim), rest.get("inputs", [])))
-        return launch_tiled(kernel, dim=dim, **rest)
-
-    wp.launch, wp.launch_tiled = one, tiles
-    try:
-        yield found
-    finally:
-        wp.launch, wp.launch_tiled = launch, launch_tiled
-
-
 def substep_bytes(sim: Simulation) -> float:
     """Bytes per vertex that a substep of one large body moves, without contact: each array that a kernel names, once.
 
     So an array that is both read and written counts once, and one that is named and not needed counts too. Kernels
     with one thread or block work for the body, and short arrays are about it: they are left out.
     """
-    with watched_launches() as launches:
+    with watched() as work:
         sim.engine.substep(sim.engine.fused.run)
     arrays = [
         {argument.ptr: argument for argument in arguments if isinstance(argument, wp.array)}
-        for _, count, arguments in launches
+        for _, count, arguments in work.launches
         if count > 1
     ]
     sizes = [array.size * wp.types.type_size_in_bytes(array.dtype) for named in arrays for array in named.values()]
@@ -118,20 +97,35 @@ def stages(options: Options) -> Tables:
 
 
 def frame(options: Options) -> Tables:
-    """Host work per frame: Python's share of a frame, and kernel launches from Python after the first frame."""
+    """Host work per frame: Python's share of the time; launches, looks at device arrays, new arrays."""
     tables: Tables = {}
     for device in options.devices:
-        sim = simulated(ball_scene(2 if options.quick else 5), device)
-        sim.step()
-        with watched_launches() as launches:
-            times = timed(sim.step, device, options.seconds, options.least)
-        graph = best_time(sim.engine.run, device, options.seconds, options.least)
-        row = {
-            "vertices": sim.vertices,
-            "frame_ms": spread(1e3 * seconds for seconds in times),
-            "graph_ms": 1e3 * graph,
-            "host_share": max(0.0, 1.0 - graph / min(times)),
-            "launches_from_python": len(launches),
-        }
-        tables[device] = [row]
+        scenes = {"one ball": ball_scene(2 if options.quick else 5)}
+        if not options.quick:
+            scenes |= {name: gallery.load(name) for name in ("drop", "five-balls", "pile")}
+        tables[device] = [_host_row(name, scene, device, options) for name, scene in scenes.items()]
     return tables
+
+
+def _host_row(name: str, scene: Scene, device: str, options: Options) -> Row:
+    sim = simulated(scene, device, options.threads)
+    recorded = recorded_launches(sim)
+    for _ in range(2):
+        sim.step()
+    times = timed(sim.step, device, options.seconds, options.least)
+    graph = best_time(sim.engine.run, device, options.seconds, options.least)
+    sim.engine.look()
+    with watched() as work:
+        for _ in range(FRAMES):
+            sim.step()
+    return {
+        "scene": name,
+        "vertices": sim.vertices,
+        "frame_ms": spread(1e3 * seconds for seconds in times),
+        "host_share": max(0.0, 1.0 - graph / min(times)),
+        "launches_per_frame": len(work.launches) / FRAMES,
+        "replays_per_frame": work.replays / FRAMES,
+        "looks_per_frame": work.looks / FRAMES,
+        "arrays_per_frame": work.arrays / FRAMES,
+        "kernels_in_the_graph": recorded,
+    }
