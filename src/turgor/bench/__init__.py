@@ -29,6 +29,7 @@ from turgor.errors import SceneError, did_you_mean
 __all__ = ["FORMAT", "SUITES", "chosen", "run"]
 
 FORMAT = 1  # of the results: {"format", "machine", "options", "suites": {name: {"about", "seconds", "tables"}}}
+ALL = "all"
 
 SUITES: dict[str, Suite] = {
     "throughput": Suite("One ball, 162 to 163,842 vertices (10 million on a GPU): Mvs/s, GB/s.", throughput.throughput),
@@ -54,10 +55,12 @@ SUITES: dict[str, Suite] = {
 
 
 def chosen(names: Sequence[str]) -> list[str]:
-    """The named suites, in their own order; without names those that are not `more`."""
+    """The named suites, in their own order; without names those that are not `more`; by "all" all of them."""
     for name in names:
-        if name not in SUITES:
+        if name not in (*SUITES, ALL):
             raise SceneError(f"there is no suite {name!r}; {did_you_mean(name, SUITES)} (`turgor bench --list`)")
+    if ALL in names:
+        return list(SUITES)
     return [name for name, suite in SUITES.items() if (name in names if names else not suite.more)]
 
 

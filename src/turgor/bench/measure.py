@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import math
 import time
@@ -27,6 +28,7 @@ __all__ = [
     "ball_scene",
     "best_time",
     "devices",
+    "frame_rate",
     "in_turns",
     "mean_frame",
     "million_vertex_substeps",
@@ -116,15 +118,24 @@ def mean_frame(sim: Simulation, frames: int) -> float:
     return _seconds(run, str(sim.device)) / frames
 
 
-def million_vertex_substeps(scene: Scene, device: str, worlds: int = 1, options: Options = USUAL) -> Row:
-    """Throughput of whole frames, planning and inspection included, in Mvs/s.
-
-    The frame is made as long as about SUBSTEPS automatic substeps, as many as a usual scene at 60 frames/s takes.
-    """
+def frame_rate(scene: Scene, device: str) -> float:
+    """Frames per second at which a frame has about SUBSTEPS automatic substeps, as a usual scene has at 60."""
     planner = simulated(scene, device, fps=6000.0)
     planner.step()
-    stable = float(planner.engine.scratch.step_bound.numpy().min())
-    sim = simulated(scene, device, options.threads, worlds=worlds, fps=1.0 / (SUBSTEPS * stable))
+    return 1.0 / (SUBSTEPS * float(planner.engine.scratch.step_bound.numpy().min()))
+
+
+def million_vertex_substeps(
+    scene: Scene, device: str, worlds: int = 1, options: Options = USUAL, fps: float | None = None
+) -> Row:
+    """Throughput of whole frames, planning and inspection included, in Mvs/s; of a GPU also its memory per vertex.
+
+    fps: `frame_rate`, where it is known.
+    """
+    fps = fps or frame_rate(scene, device)
+    gc.collect()
+    used = 0 if device == "cpu" else wp.get_mempool_used_mem_current(device)
+    sim = simulated(scene, device, options.threads, worlds=worlds, fps=fps)
     vertices = sim.vertices * worlds
     frames: list[tuple[float, int]] = []  # seconds, substeps
 
@@ -133,11 +144,16 @@ def million_vertex_substeps(scene: Scene, device: str, worlds: int = 1, options:
 
     timed(frame, device, options.seconds, options.least)
     del frames[0]  # it warms up
+    memory: Row = {}
+    if device != "cpu":
+        each = (wp.get_mempool_used_mem_current(device) - used) / vertices
+        memory = {"bytes_per_vertex": each, "vertices_that_fit": int(wp.get_device(device).total_memory / each)}
     return {
         "vertices": vertices,
         "substeps": sorted(count for _, count in frames)[len(frames) // 2],
         "frame_ms": spread(1e3 * seconds for seconds, _ in frames),
         "mvs_per_s": spread(vertices * count / seconds / 1e6 for seconds, count in frames),
+        **memory,
     }
 
 

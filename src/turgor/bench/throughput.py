@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gc
-
 import warp as wp
 
 from turgor import gallery
 from turgor.bench.host_work import recorded_launches, watched
-from turgor.bench.measure import ball_scene, best_time, million_vertex_substeps, simulated, spread, timed
+from turgor.bench.measure import ball_scene, best_time, frame_rate, million_vertex_substeps, simulated, spread, timed
 from turgor.bench.suite import Options, Row, Tables
 from turgor.scene import Scene
 from turgor.simulation.simulation import Simulation
@@ -29,13 +27,13 @@ def throughput(options: Options) -> Tables:
         size = 2**22 if options.quick else COPIED[kind]
         copied = copy_bandwidth(device, size, options)
         moved = substep_bytes(_built(4, device))
+        rate = frame_rate(ball_scene(2), device)
         rows = []
         for subdivisions in range(2, 4 if options.quick else LARGEST[kind] + 1):
-            row = million_vertex_substeps(ball_scene(subdivisions), device, options=options)
+            fps = rate * 2 ** (subdivisions - 2)  # edges and masses of vertices: half as long, a quarter
+            row = million_vertex_substeps(ball_scene(subdivisions), device, options=options, fps=fps)
             row["gb_per_s"] = row["mvs_per_s"]["median"] * moved / 1e3
             row["share_of_copy"] = row["gb_per_s"] / copied["median"]
-            if kind == "cuda":
-                row |= _memory(subdivisions, device)
             rows.append(row)
         tables[f"{device}: one ball"] = rows
         tables[f"{device}: memory"] = [{"bytes": size, "gb_per_s": copied, "bytes_per_vertex_and_substep": moved}]
@@ -70,15 +68,6 @@ def substep_bytes(sim: Simulation) -> float:
     ]
     sizes = [array.size * wp.types.type_size_in_bytes(array.dtype) for named in arrays for array in named.values()]
     return float(sum(size for size in sizes if size >= sim.vertices)) / sim.vertices
-
-
-def _memory(subdivisions: int, device: str) -> Row:
-    """Bytes of device memory per vertex, and how many vertices of one ball fit with that."""
-    gc.collect()
-    used = wp.get_mempool_used_mem_current(device)
-    sim = _built(subdivisions, device)
-    each = (wp.get_mempool_used_mem_current(device) - used) / sim.vertices
-    return {"bytes_per_vertex": each, "vertices_that_fit": int(wp.get_device(device).total_memory / each)}
 
 
 def stages(options: Options) -> Tables:

@@ -16,7 +16,7 @@ __all__ = ["bench"]
 def bench(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SUITE]...", help="Which ones; default: the ten main ones. --list shows all."),
+        typer.Argument(metavar="[SUITE]...", help="Which ones, or all; default: the ten main ones. --list names them."),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the suites, and measure nothing.")] = False,
     output: Annotated[
@@ -95,7 +95,7 @@ def _write(path: Path, results: Any) -> None:
 def _list(suites: Any) -> None:
     width = max(map(len, suites))
     for more in (False, True):
-        print("\nmore, by name:" if more else "what `turgor bench` runs:")
+        print("\nmore, by name, or with `turgor bench all`:" if more else "what `turgor bench` runs:")
         for name, suite in suites.items():
             if suite.more == more:
                 print(f"  {name:{width}}  {suite.about}")

@@ -123,6 +123,7 @@ def test_ten_suites_run_where_none_is_named() -> None:
         "peers",
     ]  # fmt: skip
     assert bench.chosen(["pile", "worlds"]) == ["worlds", "pile"]
+    assert bench.chosen(["all"]) == list(bench.SUITES)
 
 
 def test_a_spread_is_median_and_quartiles() -> None:
