@@ -6,13 +6,13 @@ A point outside the box costs three comparisons instead of the ellipsoid's funct
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 import warp as wp
 
 from turgor.bench.contact import heap
-from turgor.bench.measure import best_time, devices
+from turgor.bench.measure import best_time
+from turgor.bench.suite import Options, Tables
 from turgor.contact.matyka2003.method import BoundingContacts
 from turgor.simulation.simulation import Simulation
 
@@ -64,6 +64,7 @@ def _counted(method: BoundingContacts) -> tuple[int, int, int]:
     return tests, in_box, in_ellipsoid
 
 
-def bounding() -> dict[str, Any]:
+def bounding(options: Options) -> Tables:
     """Points of a heap of 50 balls against bounding ellipsoids: ns per test, with and without a box first."""
-    return {device: point_tests(device) for device in devices()}
+    seconds, side = (0.02, 2) if options.quick else (1.0, 5)
+    return {device: [point_tests(device, seconds, side)] for device in options.devices}

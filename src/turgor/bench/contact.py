@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import warp as wp
-
 from turgor import gallery, shapes
-from turgor.bench.measure import devices
+from turgor.bench.measure import in_turns, mean_frame, ratios, simulated, spread
+from turgor.bench.suite import Options, Tables
 from turgor.contact.features.method import FeatureContacts
 from turgor.scene import Gas, Scene, Springs
-from turgor.simulation.simulation import Simulation
 
-__all__ = ["contact", "pile", "realtime"]
+__all__ = ["contact", "heap", "pile", "realtime"]
 
 METHODS = ("none", "features", "particles", "bounding")
 SCENES = ("five-balls", "two-spheres", "hand-and-ball", "cat-and-sphere", "pile")
@@ -35,57 +34,63 @@ def heap(side: int = 5, layers: int = 2) -> Scene:
     return scene
 
 
-def mean_frame(sim: Simulation, frames: int) -> float:
-    """Seconds per frame; the contacts change from frame to frame, so the mean is meant, not the best."""
-    wp.synchronize_device(sim.device)
-    start = time.perf_counter()
-    for _ in range(frames):
-        sim.step()
-    wp.synchronize_device(sim.device)
-    return (time.perf_counter() - start) / frames
+def contact(options: Options) -> Tables:
+    """Frames with contact over frames without, in turns, at the same number of substeps (target S5: at most 2)."""
+    tables: Tables = {}
+    for device in options.devices:
+        piled = gallery.load("pile")
+        cases: list[tuple[str, Scene, tuple[str, ...], dict[str, Any], int]] = [
+            ("heap of 50 balls", heap(2 if options.quick else 5), METHODS, {"substeps": 16}, 60),
+            ("pile", piled, METHODS[:2], {}, 60),
+        ]
+        for title, scene, methods, settings, landed in cases[: 1 if options.quick else 2]:
+            sims = {name: simulated(scene, device, options.threads, contact=name, **settings) for name in methods}
+            for sim in sims.values():
+                for _ in range(5 if options.quick else landed):
+                    sim.step()
+            frames = 1 if options.quick else 5
+            actions = {name: partial(mean_frame, sim, frames) for name, sim in sims.items()}
+            times = in_turns(actions, min(options.rounds, 5))
+            tables[f"{device}: {title}"] = [
+                {
+                    "contact": name,
+                    "frame_ms": spread(1e3 * seconds for seconds in times[name]),
+                    "over_none": ratios(times[name], times["none"]),
+                    "contacts": sims[name].contacts().count,
+                    "substeps": sims[name].substeps,
+                }
+                for name in methods
+            ]
+    return tables
 
 
-def contact() -> dict[str, Any]:
-    """Frames of a heap of 50 balls, with and without contact between bodies, at the same number of substeps."""
-    results: dict[str, Any] = {}
-    for device in devices():
-        row: dict[str, Any] = {}
-        sims = {method: Simulation(heap(), device, contact=method, substeps=16) for method in METHODS}
-        for sim in sims.values():
-            for _ in range(60):
-                sim.step()
-        for method, sim in sims.items():
-            row[f"{method}_ms"] = 1e3 * min(mean_frame(sim, 10) for _ in range(3))
-        for method in METHODS[1:]:
-            row[f"{method}_over_none"] = row[f"{method}_ms"] / row["none_ms"]
-        row["contacts"] = sims["features"].contacts().count
-        results[device] = row
-    return results
-
-
-def realtime() -> dict[str, Any]:
+def realtime(options: Options) -> Tables:
     """Simulated over wall seconds of gallery scenes: over their whole length, and in their slowest second."""
-    results: dict[str, Any] = {}
-    for name in SCENES:
-        sim = Simulation(gallery.load(name))
-        sim.step()
-        fps = sim.settings.fps
-        seconds = [mean_frame(sim, round(fps)) for _ in range(int(sim.settings.seconds))]
-        wall = sum(seconds) / len(seconds)
-        results[name] = {
-            "frame_ms": 1e3 * wall,
-            "realtime_factor": 1.0 / fps / wall,
-            "slowest_second": 1.0 / fps / max(seconds),
-            "substeps": sim.substeps,
-            "vertices": sim.vertices,
-        }
-    return results
+    tables: Tables = {}
+    for device in options.devices:
+        rows = []
+        for name in SCENES[:1] if options.quick else SCENES:
+            sim = simulated(gallery.load(name), device, options.threads)
+            sim.step()
+            fps = sim.settings.fps
+            whole = 2 if options.quick else int(sim.settings.seconds)
+            seconds = [mean_frame(sim, 1 if options.quick else round(fps)) for _ in range(whole)]
+            rows.append({
+                "scene": name,
+                "vertices": sim.vertices,
+                "substeps": sim.substeps,
+                "frame_ms": spread(1e3 * wall for wall in seconds),
+                "realtime_factor": len(seconds) / fps / sum(seconds),
+                "slowest_second": 1.0 / fps / max(seconds),
+            })  # fmt: skip
+        tables[device] = rows
+    return tables
 
 
-def pile() -> dict[str, Any]:
+def pile(options: Options) -> Tables:
     """Milliseconds per frame of each stage of `pile` once the heap is at rest (CPU; stages are launched one by one)."""
-    sim = Simulation(gallery.load("pile"))
-    for _ in range(round(2.0 * sim.settings.fps)):
+    sim = simulated(gallery.load("pile"))
+    for _ in range(2 if options.quick else round(2.0 * sim.settings.fps)):
         sim.step()
     step, split = sim.engine, sim.engine.split
     assert split is not None
@@ -122,10 +127,14 @@ def pile() -> dict[str, Any]:
         watch(features, name, title)
     for name in ("find", "warm_start", "solve", "push", "store"):
         watch(rigid, name, "rigid contacts")
-    frames = 5
+    frames = 1 if options.quick else 5
     start = time.perf_counter()
     for _ in range(frames):
         step.frame()
-    whole = (time.perf_counter() - start) / frames
-    row = {title: 1e3 * seconds / frames for title, seconds in sorted(spent.items(), key=lambda item: -item[1])}
-    return {"stages_ms": row, "frame_ms": 1e3 * whole, "substeps": sim.substeps, "contacts": sim.contacts().count}
+    spent["whole frame"] = time.perf_counter() - start
+    whole = spent["whole frame"]
+    rows = [
+        {"stage": title, "ms": 1e3 * seconds / frames, "share": seconds / whole}
+        for title, seconds in sorted(spent.items(), key=lambda item: -item[1])
+    ]
+    return {f"cpu: {sim.substeps} substeps, {sim.contacts().count} contacts": rows}

@@ -15,6 +15,7 @@ from typing import Any
 
 from turgor import gallery
 from turgor.bench.measure import ball_scene
+from turgor.bench.suite import Options, Tables
 from turgor.scene import Scene
 
 __all__ = ["playground"]
@@ -70,22 +71,35 @@ with sync_playwright() as p:
 """
 
 
-def playground() -> dict[str, Any]:
+def playground(options: Options) -> Tables:
     """Frames simulated and updates streamed per second with one client, for the gallery; how soon a picture is there.
 
     Clients: one that only reads, and for some scenes a real browser, which draws by software. The first picture: s
     from `turgor play drop` to the page and to a picture with bodies, without and with compiled kernels.
     """
-    scenes = {name: gallery.load(name) for name in gallery.names()} | {LARGE: ball_scene(5)}
-    results: dict[str, Any] = {name: {"reader": _measured(scene, [READER])} for name, scene in scenes.items()}
+    if not find_spec("viser"):
+        return {"cpu": [{"missing": "the playground needs viser; install it with: pip install 'turgor[play]'"}]}
+    lengths = (0.2, 0.2) if options.quick else (WARM_UP, SECONDS)
+    names = ["five-balls"] if options.quick else gallery.names()
+    scenes = {name: gallery.load(name) for name in names} | ({} if options.quick else {LARGE: ball_scene(5)})
+    rows = [
+        {"scene": name, "client": "reads", **_measured(scene, [READER], *lengths)} for name, scene in scenes.items()
+    ]
+    tables: Tables = {"cpu: one client": rows}
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium and find_spec("playwright"):
-        for name in IN_A_BROWSER:
-            results[name]["browser, rendering in software"] = _measured(scenes[name], [BROWSER, chromium])
-        with tempfile.TemporaryDirectory() as folder:
-            environment = os.environ | {"WARP_CACHE_PATH": folder}
-            results["first picture"] = {kind: _first_picture(chromium, environment) for kind in ("cold", "warm")}
-    return results
+    if options.quick:
+        return tables
+    if not (chromium and find_spec("playwright")):
+        tables["cpu: first picture"] = [{"missing": "a browser needs Chromium and: pip install playwright"}]
+        return tables
+    for name in IN_A_BROWSER:
+        rows.append({"scene": name, "client": "browser", **_measured(scenes[name], [BROWSER, chromium], *lengths)})
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"WARP_CACHE_PATH": folder}
+        tables["cpu: first picture"] = [
+            {"kernel_cache": kind, **_first_picture(chromium, environment)} for kind in ("cold", "warm")
+        ]
+    return tables
 
 
 def _first_picture(chromium: str, environment: dict[str, str]) -> dict[str, float]:
@@ -116,7 +130,7 @@ def _first_picture(chromium: str, environment: dict[str, str]) -> dict[str, floa
         return times
 
 
-def _measured(scene: Scene, client: list[str]) -> dict[str, float]:
+def _measured(scene: Scene, client: list[str], warm_up: float, seconds: float) -> dict[str, float]:
     from turgor.viewer.page.playground import Playground
 
     code, *arguments = client
@@ -128,10 +142,10 @@ def _measured(scene: Scene, client: list[str]) -> dict[str, float]:
         assert reader.stdout is not None
         if not reader.stdout.readline():
             raise RuntimeError("the benchmark's client did not start")
-        time.sleep(WARM_UP)
+        time.sleep(warm_up)
         rates, start, processor = page.rates, time.perf_counter(), time.process_time()
         frames, updates, begin = rates.all_frames, rates.all_updates, page.world.sim.time
-        time.sleep(SECONDS)
+        time.sleep(seconds)
         wall = time.perf_counter() - start
         frames, updates = rates.all_frames - frames, rates.all_updates - updates
         used = time.process_time() - processor

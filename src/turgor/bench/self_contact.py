@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-import time
+from functools import partial
 from typing import Any
 
-import warp as wp
-
 from turgor import shapes
-from turgor.bench.measure import devices, surface_scene
+from turgor.bench.measure import in_turns, mean_frame, simulated, spread, surface_scene
+from turgor.bench.suite import Options, Row, Tables
 from turgor.scene import Scene
 from turgor.shapes.shape import Shape
 from turgor.simulation.simulation import Simulation
 
 __all__ = ["body_scene", "list_work", "self_contact"]
 
-SIZES = {"cpu": (1_000, 10_000, 100_000), "cuda:0": (1_000, 10_000, 100_000, 600_000)}
+SIZES = {"cpu": (1_000, 10_000, 100_000), "cuda": (1_000, 10_000, 100_000, 600_000)}
 SUBSTEPS = 30  # per frame, automatic ones
 VERTEX_SUBSTEPS = 8e6  # that a measurement takes, at least six frames
 LANDING = 2.0  # m/s
@@ -59,40 +58,42 @@ def list_work(sim: Simulation) -> dict[str, int]:
     }  # fmt: skip
 
 
-def self_contact() -> dict[str, Any]:
-    """Time per substep without and with self-contact, and the ratio: a ball and a ring that touch only the floor."""
-    results: dict[str, Any] = {}
-    for device in devices():
+def self_contact(options: Options) -> Tables:
+    """Time per substep with self-contact over that without: a ball and a ring that touch only the floor."""
+    tables: Tables = {}
+    for device in options.devices:
+        sizes = (1_000,) if options.quick else SIZES[device.partition(":")[0]]
         for maker in (ball, torus):
             for landing in (False, True):
-                key = f"{device}, {maker.__name__} {'landing' if landing else 'flying'}"
-                results[key] = [_row(maker(size), device, landing=landing) for size in SIZES[device]]
-    return results
+                title = f"{device}: {maker.__name__} {'landing' if landing else 'flying'}"
+                tables[title] = [_row(maker(size), device, options, landing=landing) for size in sizes]
+    return tables
 
 
-def _row(shape: Shape, device: str, *, landing: bool) -> dict[str, float]:
-    planner = Simulation(body_scene(shape, self_contact=False, landing=landing), device=device, fps=6000.0)
+def _row(shape: Shape, device: str, options: Options, *, landing: bool) -> Row:
+    planner = simulated(body_scene(shape, self_contact=False, landing=landing), device, fps=6000.0)
     planner.step()
     fps = 1.0 / (SUBSTEPS * float(planner.engine.scratch.step_bound.numpy().min()))
-    sims = [
-        Simulation(body_scene(shape, self_contact=own, landing=landing), device=device, fps=fps)
-        for own in (False, True)
-    ]
-    seconds, substeps = [0.0, 0.0], [0, 0]
-    for sim in sims:
+    sims = {
+        own: simulated(body_scene(shape, self_contact=own == "with", landing=landing), device, options.threads, fps=fps)
+        for own in ("without", "with")
+    }
+    substeps = dict.fromkeys(sims, 0)
+
+    def per_substep(own: str) -> float:
+        seconds = mean_frame(sims[own], 1)
+        substeps[own] += sims[own].substeps
+        return seconds / sims[own].substeps
+
+    for sim in sims.values():
         sim.step()
-    for _ in range(max(6, round(VERTEX_SUBSTEPS / (SUBSTEPS * len(shape.vertices))))):
-        for index, sim in enumerate(sims):
-            wp.synchronize_device(device)
-            begin = time.perf_counter()
-            sim.step()
-            wp.synchronize_device(device)
-            seconds[index] += time.perf_counter() - begin
-            substeps[index] += sim.substeps
-    without, own = (1e6 * total / count for total, count in zip(seconds, substeps, strict=True))
-    work = list_work(sims[1])
+    rounds = 2 if options.quick else max(6, round(VERTEX_SUBSTEPS / (SUBSTEPS * len(shape.vertices))))
+    times = in_turns({own: partial(per_substep, own) for own in sims}, rounds)
+    work = list_work(sims["with"])
     return {
-        "vertices": sims[0].vertices, "substeps": substeps[1], "us_without": without, "us_with": own,
-        "ratio": own / without, "renewals": work["renewals"],
-        "contact_substeps": work["contact_substeps"],
+        "vertices": sims["with"].vertices, "substeps": substeps["with"],
+        "without_us": spread(1e6 * seconds for seconds in times["without"]),
+        "with_us": spread(1e6 * seconds for seconds in times["with"]),
+        "ratio": sum(times["with"]) / sum(times["without"]),
+        "lists": work["renewals"], "contact_substeps": work["contact_substeps"],
     }  # fmt: skip

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from turgor import shapes
-from turgor.bench.measure import best_time, devices
+from turgor.bench.measure import simulated, spread, timed
+from turgor.bench.suite import Options, Row, Tables
 from turgor.scene import Gas, Membrane, Scene, Springs
-from turgor.simulation.simulation import Simulation
 
 __all__ = ["skins"]
 
@@ -24,25 +22,25 @@ SKINS: dict[str, Membrane | None] = {
 }
 
 
-def skins(sizes: tuple[int, ...] = (2, 5)) -> dict[str, Any]:
+def skins(options: Options) -> Tables:
     """Time per vertex and substep of skins of springs and of materials, and their ratio."""
-    results: dict[str, Any] = {}
-    for device in devices():
-        cases = [(subdivisions, 1) for subdivisions in sizes]
-        cases += [(7, 1), (2, 4096)] if device != "cpu" else []
+    tables: Tables = {}
+    for device in options.devices:
+        cases = [(2, 1)] if options.quick else [(2, 1), (5, 1)]
+        cases += [(7, 1), (2, 4096)] if device != "cpu" and not options.quick else []
         for subdivisions, worlds in cases:
             rows, base = [], 0.0
             for name, material in SKINS.items():
-                seconds = _per_vertex(device, subdivisions, worlds, material)
-                base = base or seconds
-                rows.append({"skin": name, "ns": 1e9 * seconds, "cost_of_springs": seconds / base})
+                times = _per_vertex(device, subdivisions, worlds, material, options)
+                base = base or times["median"]
+                rows.append({"skin": name, "ns": times, "cost_of_springs": times["median"] / base})
             vertices = 10 * 4**subdivisions + 2
-            results[f"{device}, {worlds} x {vertices:,} vertices"] = rows
-    return results
+            tables[f"{device}: {worlds} x {vertices:,} vertices"] = rows
+    return tables
 
 
-def _per_vertex(device: str, subdivisions: int, worlds: int, material: Membrane | None) -> float:
-    """Seconds. Substeps are fixed, so all forces act in each of them."""
+def _per_vertex(device: str, subdivisions: int, worlds: int, material: Membrane | None, options: Options) -> Row:
+    """Spread of ns. Substeps are fixed, so all forces act in each of them."""
     scene = Scene(gravity=(0.0, 0.0, 0.0))
     shape = shapes.icosphere(radius=0.5, subdivisions=subdivisions)
     gas = Gas.at(gauge=500.0)
@@ -50,7 +48,8 @@ def _per_vertex(device: str, subdivisions: int, worlds: int, material: Membrane 
         scene.add_soft_body(shape, mass=1.0, gas=gas, springs=Springs(STIFFNESS))
     else:
         scene.add_soft_body(shape, mass=1.0, gas=gas, material=material)
-    sim = Simulation(
-        scene, device=device, worlds=worlds, solver="symplectic", contact="none", substeps=SUBSTEPS, fps=6000.0
+    sim = simulated(
+        scene, device, options.threads, worlds=worlds, solver="symplectic", contact="none", substeps=SUBSTEPS, fps=6e3
     )
-    return best_time(sim.step, device, seconds=1.0) / (SUBSTEPS * worlds * len(shape.vertices))
+    times = timed(sim.step, device, options.seconds, options.least)
+    return spread(1e9 * seconds / (SUBSTEPS * worlds * len(shape.vertices)) for seconds in times)

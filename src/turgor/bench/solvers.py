@@ -7,12 +7,13 @@ import time
 from typing import Any
 
 from turgor import shapes
-from turgor.bench.work_precision import STIFFNESSES, equal_error, work_precision
+from turgor.bench.suite import Options, Row, Tables
+from turgor.bench.work_precision import FRAMES, STIFFNESSES, equal_error, work_precision
 from turgor.scene import Gas, Scene, Springs
 from turgor.simulation.simulation import Simulation
 from turgor.simulation.statics import equilibrium
 
-__all__ = ["case_title", "frame_times", "large", "pressed_ball", "solvers", "thrown_ball"]
+__all__ = ["WORK_PRECISION", "case_title", "frame_times", "large", "pressed_ball", "solvers", "thrown_ball"]
 
 FPS = 60.0  # 1/s
 RADIUS, GAP = 0.5, 0.5  # m; the gap is what the ball falls through
@@ -22,6 +23,7 @@ BUDGET, LEAST = 1.5, 3  # s that a part of a run may take, but at least so many 
 WORK = 1e6  # vertex-substeps: symplectic frames with more are cut into shorter ones
 STIFFNESS = (1e3, 1e5, 1e7)  # N/m
 LARGE = 1e4  # N/m, of the largest ball
+WORK_PRECISION, THROWN = "cpu: work and precision", "cpu: a thrown ball"  # tables
 
 
 def thrown_ball(subdivisions: int, stiffness: float, *, gap: float = GAP) -> Scene:
@@ -39,22 +41,25 @@ def _add_ball(scene: Scene, subdivisions: int, stiffness: float, **options: Any)
     )  # fmt: skip
 
 
-def solvers(sizes: tuple[int, ...] = (2, 3, 4, 5), budget: float = BUDGET) -> dict[str, Any]:
+def solvers(options: Options) -> Tables:
     """Implicit against explicit solvers at equal error and per frame of a thrown ball; equilibrium of a large ball."""
-    results: dict[str, Any] = {}
-    precise: dict[str, Any] = {}
+    sizes, budget = ((1,), 0.02) if options.quick else ((2, 3, 4, 5), BUDGET)
+    runs: list[Row] = []
+    equal: list[Row] = []
     for subdivisions in sizes[:2]:
-        for dropped in (False, True):
-            for name, stiffness in STIFFNESSES.items():
-                rows = work_precision(subdivisions, stiffness, dropped=dropped)
-                title = case_title(10 * int(4**subdivisions) + 2, name, dropped=dropped)
-                precise[title] = {"rows": rows, "equal_error": equal_error(rows)}
-    results["work_precision"] = precise
-    results["thrown"] = [
-        frame_times(subdivisions, stiffness, budget) for subdivisions in sizes for stiffness in STIFFNESS
-    ]
-    results["equilibrium"] = pressed_ball(sizes[-1], ground=False)
-    return results
+        for dropped in (False,) if options.quick else (False, True):
+            for name, stiffness in {"medium": 1e4}.items() if options.quick else STIFFNESSES.items():
+                rows = work_precision(subdivisions, stiffness, dropped=dropped, frames=4 if options.quick else FRAMES)
+                title = case_title(10 * 4**subdivisions + 2, name, dropped=dropped)
+                runs += [{"case": title, **row} for row in rows]
+                equal += [{"case": title, **row} for row in equal_error(rows)]
+    stiffnesses = STIFFNESS[1:2] if options.quick else STIFFNESS
+    return {
+        WORK_PRECISION: runs,
+        "cpu: cost of an error, ms per frame": equal,
+        THROWN: [frame_times(subdivisions, stiffness, budget) for subdivisions in sizes for stiffness in stiffnesses],
+        "cpu: equilibrium": [pressed_ball(sizes[-1], ground=False)],
+    }
 
 
 def case_title(vertices: int, skin: str, *, dropped: bool) -> str:
@@ -62,9 +67,13 @@ def case_title(vertices: int, skin: str, *, dropped: bool) -> str:
     return f"{vertices} vertices, {'dropped' if dropped else 'flying'}, {skin}"
 
 
-def large() -> dict[str, Any]:
+def large(options: Options) -> Tables:
     """A ball of 163,842 vertices and 1e4 N/m per frame, and one of 10,242 to its rest on the ground."""
-    return {"thrown": [frame_times(7, LARGE)], "equilibrium": pressed_ball(5, ground=True)}
+    thrown, pressed = (2, 2) if options.quick else (7, 5)
+    return {
+        THROWN: [frame_times(thrown, LARGE, 0.02 if options.quick else BUDGET)],
+        "cpu: equilibrium": [pressed_ball(pressed, ground=True)],
+    }
 
 
 def frame_times(subdivisions: int, stiffness: float, budget: float = BUDGET) -> dict[str, Any]:

@@ -1,76 +1,120 @@
-"""How many vertices are advanced per second (Mvs/s: million vertex-substeps per second)."""
+"""How many vertices are advanced per second (Mvs/s: million vertex-substeps per second), and what limits it."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import warp as wp
 
-from turgor.bench.measure import ball_scene, best_time, devices, million_vertex_substeps
+from turgor import gallery
+from turgor.bench.host_work import recorded_launches, watched
+from turgor.bench.measure import ball_scene, best_time, frame_rate, million_vertex_substeps, simulated, spread, timed
+from turgor.bench.suite import Options, Row, Tables
+from turgor.scene import Scene
 from turgor.simulation.simulation import Simulation
 from turgor.simulation.step.profile import stage_times
 
-__all__ = ["frame", "stages", "throughput"]
+__all__ = ["copy_bandwidth", "frame", "stages", "substep_bytes", "throughput"]
 
-# Mvs/s of Jolt 5, one thread, one ball, on another machine: only a ratio taken in one run is a comparison
-JOLT_ELSEWHERE = {10_242: 26.0, 163_842: 10.0}
-
-
-def throughput() -> dict[str, Any]:
-    """One ball of 162 to 163,842 vertices on one CPU thread; the same, larger, and 4096 worlds on a GPU."""
-    results: dict[str, Any] = {}
-    for device in devices():
-        sizes = range(2, 8) if device == "cpu" else range(2, 9)
-        rows = [million_vertex_substeps(ball_scene(subdivisions), device) for subdivisions in sizes]
-        for row in rows:
-            if device == "cpu" and row["vertices"] in JOLT_ELSEWHERE:
-                row["jolt_elsewhere"] = JOLT_ELSEWHERE[int(row["vertices"])]
-        results[device] = rows
-        count = 4096 if device != "cpu" else 64
-        results[f"{device}, {count} worlds"] = [million_vertex_substeps(ball_scene(2), device, worlds=count)]
-    return results
+LARGEST = {"cpu": 7, "cuda": 10}  # subdivisions: 163,842 and 10,485,762 vertices
+FRAMES = 30  # whose host work is counted: a GPU is looked at once in as many
+COPIED = {"cpu": 2**28, "cuda": 2**30}  # bytes: more than caches hold
 
 
-def stages() -> dict[str, Any]:
+def throughput(options: Options) -> Tables:
+    """One ball of 162 to 163,842 vertices on the CPU, to 10 million on a GPU."""
+    tables: Tables = {}
+    for device in options.devices:
+        kind = device.partition(":")[0]
+        size = 2**22 if options.quick else COPIED[kind]
+        copied = copy_bandwidth(device, size, options)
+        moved = substep_bytes(_built(4, device))
+        rate = frame_rate(ball_scene(2), device)
+        rows = []
+        for subdivisions in range(2, 4 if options.quick else LARGEST[kind] + 1):
+            fps = rate * 2 ** (subdivisions - 2)  # edges and masses of vertices: half as long, a quarter
+            row = million_vertex_substeps(ball_scene(subdivisions), device, options=options, fps=fps)
+            row["gb_per_s"] = row["mvs_per_s"]["median"] * moved / 1e3
+            row["share_of_copy"] = row["gb_per_s"] / copied["median"]
+            rows.append(row)
+        tables[f"{device}: one ball"] = rows
+        tables[f"{device}: memory"] = [{"bytes": size, "gb_per_s": copied, "bytes_per_vertex_and_substep": moved}]
+    return tables
+
+
+def _built(subdivisions: int, device: str) -> Simulation:
+    sim = simulated(ball_scene(subdivisions), device, fps=6000.0)
+    sim.step()
+    return sim
+
+
+def copy_bandwidth(device: str, size: int, options: Options) -> Row:
+    """GB/s of copying an array within a device: bytes that are read and bytes that are written."""
+    source, target = (wp.zeros(size // 4, dtype=float, device=device) for _ in range(2))
+    times = timed(lambda: wp.copy(target, source), device, options.seconds, options.least)
+    return spread(2.0 * size / seconds / 1e9 for seconds in times)
+
+
+def substep_bytes(sim: Simulation) -> float:
+    """Bytes per vertex that a substep of one large body moves, without contact: each array that a kernel names, once.
+
+    So an array that is both read and written counts once, and one that is named and not needed counts too. Kernels
+    with one thread or block work for the body, and short arrays are about it: they are left out.
+    """
+    with watched() as work:
+        sim.engine.substep(sim.engine.fused.run)
+    arrays = [
+        {argument.ptr: argument for argument in arguments if isinstance(argument, wp.array)}
+        for _, count, arguments in work.launches
+        if count > 1
+    ]
+    sizes = [array.size * wp.types.type_size_in_bytes(array.dtype) for named in arrays for array in named.values()]
+    return float(sum(size for size in sizes if size >= sim.vertices)) / sim.vertices
+
+
+def stages(options: Options) -> Tables:
     """Time of each stage of a substep at 10,242 vertices, in microseconds and nanoseconds per vertex."""
-    results: dict[str, Any] = {}
-    for device in devices():
-        sim = Simulation(ball_scene(5), device=device)
+    tables: Tables = {}
+    for device in options.devices:
+        sim = simulated(ball_scene(2 if options.quick else 5), device)
         for _ in range(3):
             sim.step()
-        times = stage_times(sim.engine)
-        results[device] = {
-            name: {"us": 1e6 * seconds, "ns_per_vertex": 1e9 * seconds / sim.vertices}
-            for name, seconds in times.items()
+        tables[f"{device}: {sim.vertices:,} vertices"] = [
+            {"stage": name, "us": 1e6 * seconds, "ns_per_vertex": 1e9 * seconds / sim.vertices}
+            for name, seconds in stage_times(sim.engine).items()
             if seconds * 1e9 / sim.vertices > 0.01  # stages that launch nothing in this scene
-        }
-    return results
+        ]
+    return tables
 
 
-def frame() -> dict[str, Any]:
-    """Host work per frame: Python's share of a frame, and kernel launches from Python after the first frame."""
-    results: dict[str, Any] = {}
-    for device in devices():
-        sim = Simulation(ball_scene(5), device=device)
+def frame(options: Options) -> Tables:
+    """Host work per frame: Python's share of the time; launches, looks at device arrays, new arrays."""
+    tables: Tables = {}
+    for device in options.devices:
+        scenes = {"one ball": ball_scene(2 if options.quick else 5)}
+        if not options.quick:
+            scenes |= {name: gallery.load(name) for name in ("drop", "five-balls", "pile")}
+        tables[device] = [_host_row(name, scene, device, options) for name, scene in scenes.items()]
+    return tables
+
+
+def _host_row(name: str, scene: Scene, device: str, options: Options) -> Row:
+    sim = simulated(scene, device, options.threads)
+    recorded = recorded_launches(sim)
+    for _ in range(2):
         sim.step()
-        launches = 0
-        launch = wp.launch
-
-        def counted(*args: Any, _launch: Any = launch, **kwargs: Any) -> Any:
-            nonlocal launches
-            launches += 1
-            return _launch(*args, **kwargs)
-
-        wp.launch = counted
-        try:
-            whole = best_time(sim.step, device)
-        finally:
-            wp.launch = launch
-        graph = best_time(sim.engine.run, device)
-        results[device] = {
-            "frame_ms": 1e3 * whole,
-            "graph_ms": 1e3 * graph,
-            "host_share": max(0.0, 1.0 - graph / whole),
-            "launches_from_python": launches,
-        }
-    return results
+    times = timed(sim.step, device, options.seconds, options.least)
+    graph = best_time(sim.engine.run, device, options.seconds, options.least)
+    sim.engine.look()
+    with watched() as work:
+        for _ in range(FRAMES):
+            sim.step()
+    return {
+        "scene": name,
+        "vertices": sim.vertices,
+        "frame_ms": spread(1e3 * seconds for seconds in times),
+        "host_share": max(0.0, 1.0 - graph / min(times)),
+        "launches_per_frame": len(work.launches) / FRAMES,
+        "replays_per_frame": work.replays / FRAMES,
+        "looks_per_frame": work.looks / FRAMES,
+        "arrays_per_frame": work.arrays / FRAMES,
+        "kernels_in_the_graph": recorded,
+    }

@@ -3,31 +3,181 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from turgor import bench
-from turgor.bench import bounding, growth, solvers, work_precision
-from turgor.bench.measure import ball_scene, million_vertex_substeps
-from turgor.errors import SceneError
+from turgor.bench import bounding, growth, solvers, threads, work_precision
+from turgor.bench.machine import physical_cores, processor
+from turgor.bench.measure import HAS_THREADS, ball_scene, in_turns, million_vertex_substeps, ratios, spread
+from turgor.bench.suite import Options
+from turgor.bench.text import cell
+from turgor.bench.throughput import substep_bytes
+from turgor.cli.app import execute
 from turgor.simulation.simulation import Simulation
 
+KEPT = {  # what every row of a suite's first table has
+    "throughput": {"vertices", "substeps", "frame_ms", "mvs_per_s", "gb_per_s", "share_of_copy"},
+    "worlds": {"worlds", "vertices", "substeps", "frame_ms", "mvs_per_s"},
+    "contact": {"contact", "frame_ms", "over_none", "contacts"},
+    "self-contact": {"vertices", "without_us", "with_us", "ratio"},
+    "solvers": {"case", "solver", "substeps", "ms", "error"},
+    "build": {"scene", "worlds", "vertices", "build_s", "prepare_s"},
+    "startup": {"kernel_cache", "s", "target"},
+    "playground": {"scene", "client", "frames_per_s", "updates_per_s", "realtime_factor"},
+    "peers": {"engine", "version", "frame_ms", "mvs_per_s", "time_over_turgor", "volume_ratio", "ball"},
+    "stages": {"stage", "us", "ns_per_vertex"},
+    "frame": {
+        "scene",
+        "host_share",
+        "launches_per_frame",
+        "looks_per_frame",
+        "arrays_per_frame",
+        "kernels_in_the_graph",
+    },
+    "growth": {"vertices", "mvs_per_s", "time_per_vertex_over_first"},
+    "pressure": {"vertices", "ms", "ns_per_vertex"},
+    "bounding": {"tests", "alone_ns", "boxed_ns"},
+    "realtime": {"scene", "frame_ms", "realtime_factor", "slowest_second"},
+    "pile": {"stage", "ms", "share"},
+    "skins": {"skin", "ns", "cost_of_springs"},
+    "solvers-large": {"vertices", "flight_ratio", "ground_ratio"},
+}
+OWN_PROGRAMS = ("startup", "playground", "peers")
+APART = (*OWN_PROGRAMS, "threads")  # with tests of their own
+QUICK = Options(quick=True)
 
-def test_no_host_work_inside_a_frame():
-    """After the first frame Python launches no kernel of its own: a frame is one graph."""
-    result = bench.run(["frame"])["frame"]["cpu"]
-    assert result["launches_from_python"] == 0
-    assert result["frame_ms"] > 0.0
+
+def results_of(name: str, options: Options = QUICK) -> dict[str, Any]:
+    """What a suite gives, through JSON, as a reader of the file has it."""
+    results: dict[str, Any] = json.loads(json.dumps(bench.run([name], options), allow_nan=False))
+    return results
+
+
+def check_tables(name: str, tables: dict[str, Any]) -> None:
+    first = next(iter(tables.values()))
+    for row in first:
+        if "missing" in row:
+            assert isinstance(row["missing"], str)
+            continue
+        assert KEPT[name] <= set(row)
+        for value in row.values():
+            if isinstance(value, dict):
+                assert set(value) == {"median", "q1", "q3", "runs"}
+                assert value["q1"] <= value["median"] <= value["q3"]
+                assert value["runs"] >= 1
+            else:
+                assert value is None or isinstance(value, (int, float, str))
+
+
+@pytest.mark.parametrize("name", [name for name in bench.SUITES if name not in APART])
+def test_a_suite_runs_in_its_quick_form(name: str) -> None:
+    suite = results_of(name)["suites"][name]
+    assert suite["about"] == bench.SUITES[name].about
+    assert suite["seconds"] >= 0.0
+    check_tables(name, suite["tables"])
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", OWN_PROGRAMS)
+def test_a_suite_that_starts_programs_runs_in_its_quick_form(name: str, tmp_path: Path) -> None:
+    check_tables(name, results_of(name, Options(quick=True, peers=tmp_path))["suites"][name]["tables"])
+
+
+def test_results_say_on_what_they_were_measured() -> None:
+    results = results_of("stages")
+    assert set(results) == {"format", "machine", "options", "suites"}
+    assert results["options"] == {"devices": ["cpu"], "threads": 1, "quick": True}
+    machine = results["machine"]
+    assert machine["processor"]
+    assert 1 <= machine["physical_cores"] <= machine["logical_cores"]
+    assert machine["turgor"]
+    assert machine["warp"].startswith("1.")
+    assert set(machine["devices"]) == {"cpu"}
+
+
+def test_cores_are_counted_without_hardware_threads(tmp_path: Path) -> None:
+    """Two processors of one core, then one of another; and a system that tells nothing."""
+    cpus = sorted(os.sched_getaffinity(0))
+    here = tmp_path / "cpuinfo"
+    cores = [(cpu, place // 2) for place, cpu in enumerate(cpus)]
+    here.write_text(
+        "\n".join(
+            f"processor : {cpu}\nmodel name : Old One\nphysical id : 0\ncore id : {core}\n" for cpu, core in cores
+        )
+    )
+    assert physical_cores(here) == (len(cpus) + 1) // 2
+    assert processor(here) == "Old One"
+    assert physical_cores(tmp_path / "none") == len(cpus)
+
+
+def test_ten_suites_run_where_none_is_named() -> None:
+    assert bench.chosen([]) == [
+        "throughput", "worlds", "contact", "self-contact", "solvers", "threads", "build", "startup", "playground",
+        "peers",
+    ]  # fmt: skip
+    assert bench.chosen(["pile", "worlds"]) == ["worlds", "pile"]
+    assert bench.chosen(["all"]) == list(bench.SUITES)
+
+
+def test_a_spread_is_median_and_quartiles() -> None:
+    assert spread([3.0, 1.0, 2.0, 5.0, 4.0]) == {"median": 3.0, "q1": 2.0, "q3": 4.0, "runs": 5}
+    assert cell(spread([3.0, 1.0, 2.0, 5.0, 4.0])) == "3.00 (2.00-4.00)"
+    assert [cell(value) for value in (None, True, 12, 1234.5, 0.01234, 1e-7, "as meant")] == [
+        "-", "yes", "12", "1,234", "0.0123", "1e-07", "as meant",
+    ]  # fmt: skip
+
+
+def test_ratios_are_of_the_same_round() -> None:
+    """A machine that becomes ten times slower changes no ratio."""
+    clock = iter([1.0, 3.0, 10.0, 30.0])
+    times = in_turns({"fast": lambda: next(clock), "slow": lambda: next(clock)}, 2)
+    assert times == {"fast": [1.0, 10.0], "slow": [3.0, 30.0]}
+    assert ratios(times["slow"], times["fast"])["median"] == 3.0
 
 
 def test_throughput_counts_vertex_substeps():
-    row = million_vertex_substeps(ball_scene(2), "cpu")
+    row = million_vertex_substeps(ball_scene(2), "cpu", options=QUICK)
     assert row["vertices"] == 162
-    assert row["mvs_per_s"] == pytest.approx(162 * row["substeps"] / row["frame_ms"] / 1e3)
+    rate = 162 * row["substeps"] / row["frame_ms"]["median"] / 1e3
+    assert row["mvs_per_s"]["median"] == pytest.approx(rate, rel=0.1)
     assert 20 <= row["substeps"] <= 60  # a usual frame: the bound was used as meant
+
+
+def test_bytes_of_a_substep_are_those_of_its_arrays() -> None:
+    """Springs: two ends and a rest length of three (36 bytes a vertex), x, v, f; faces: three corners of two (24), x,
+    areas; the movement: x, v, f, areas, mass, body and wall: 12 each but for the two before the last, 4."""
+    found = []
+    for size in (4, 5):
+        sim = Simulation(ball_scene(size))
+        sim.step()
+        found.append(substep_bytes(sim))
+    least = (36.0 + 3 * 12.0) + (24.0 + 2 * 12.0) + (5 * 12.0 + 2 * 4.0)
+    assert least - 1.0 < found[0] < 1.2 * least
+    assert found[1] == pytest.approx(found[0], rel=0.01)
+
+
+@pytest.mark.parametrize(("cores", "found"), [(1, [1]), (2, [1, 2]), (6, [1, 2, 4, 6]), (16, [1, 2, 4, 8, 16])])
+def test_numbers_of_threads(cores: int, found: list[int]) -> None:
+    assert threads.counts(cores) == found
+
+
+def test_threads_give_the_same_state_or_the_suite_says_that_there_is_one() -> None:
+    tables = results_of("threads")["suites"]["threads"]["tables"]
+    if not HAS_THREADS:
+        assert tables == {"cpu": [{"missing": threads.ONE}]}
+        return
+    assert len(tables) == 2
+    for rows in tables.values():
+        assert [row["threads"] for row in rows] == [1, 2]
+        assert all(row["same_state"] for row in rows)
+        assert rows[0]["speed_up"]["median"] == 1.0
 
 
 @pytest.mark.req("C6")
@@ -55,22 +205,61 @@ def test_the_pressure_force_that_is_timed_is_the_one_a_simulation_uses(assembly,
 
 
 def test_many_worlds_count_all_vertices():
-    assert million_vertex_substeps(ball_scene(1), "cpu", worlds=3)["vertices"] == 3 * 42
-
-
-def test_unknown_name_is_told():
-    with pytest.raises(SceneError, match="no benchmark 'speed'; there are: throughput"):
-        bench.run(["speed"])
+    assert million_vertex_substeps(ball_scene(1), "cpu", 3, QUICK)["vertices"] == 3 * 42
 
 
 @pytest.mark.process
 def test_command_prints_one_object():
     done = subprocess.run(
-        [sys.executable, "-m", "turgor", "bench", "stages", "--json"], capture_output=True, text=True, check=True
-    )
-    stages = json.loads(done.stdout)["stages"]["cpu"]
-    assert {"springs", "faces", "integrate", "plan (per frame)"} <= set(stages)
+        [sys.executable, "-m", "turgor", "bench", "stages", "--quick", "--device", "cpu", "--json"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    (rows,) = json.loads(done.stdout)["suites"]["stages"]["tables"].values()
+    assert {"springs", "faces", "integrate", "plan (per frame)"} <= {row["stage"] for row in rows}
     assert done.stderr == ""
+
+
+def test_command_prints_tables_and_writes_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    arguments = ["bench", "stages", "frame", "--quick", "--device", "cpu", "-o", str(file), "--note", "beside a test"]
+    assert execute(arguments) == 0
+    shown = capsys.readouterr().out
+    assert "springs" in shown
+    assert "kernels in the graph" in shown
+    written = json.loads(file.read_text())
+    assert list(written["suites"]) == ["stages", "frame"]
+    assert written["note"] == "beside a test"
+    assert [entry.name for entry in tmp_path.iterdir()] == [file.name]
+
+
+def test_list_has_a_sentence_for_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["bench", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name, suite in bench.SUITES.items():
+        assert any(line.split() and line.split()[0] == name and line.endswith(suite.about) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["thruput"], "there is no suite 'thruput'; did you mean 'throughput'?"),
+        (["stages", "--peers", "nowhere"], "--peers nowhere: there is no such folder"),
+        (["stages", "-o", "nowhere/results.json"], "--output nowhere/results.json: its folder does not exist"),
+        (["stages", "--device", "tpu"], "device 'tpu' is not known"),
+        (["stages", "--threads", "0"], "invalid value for '--threads'"),
+    ],
+)
+def test_bad_input_is_told_before_anything_is_measured(
+    arguments: list[str],
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert execute(["bench", *arguments]) == 2
+    assert words in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.req("C4")

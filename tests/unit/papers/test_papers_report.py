@@ -284,7 +284,7 @@ def test_commands_of_the_items_and_of_the_page_work(tmp_path: Path, monkeypatch:
     from typer.main import get_command
 
     from turgor import Simulation
-    from turgor.bench import BENCHMARKS
+    from turgor.bench import SUITES
     from turgor.cli.job import Job
 
     monkeypatch.chdir(tmp_path)
@@ -306,6 +306,6 @@ def test_commands_of_the_items_and_of_the_page_work(tmp_path: Path, monkeypatch:
         elif name == "play":
             assert given["scene"] in gallery.names(), line
         elif name == "bench":
-            assert set(given["names"] or ()) <= set(BENCHMARKS), line
+            assert set(given["names"] or ()) <= set(SUITES), line
         elif name == "papers":
             assert chosen_items(given["only"]), line
