@@ -141,4 +141,4 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         pressure_out, push_out, body_gravity_out)  # fmt: skip
             pull(b, x, v, grab_vertex, grab_target, grab_stiffness, grab_damping, f)
 
-    return SimpleNamespace(gather_forces=gather_forces, collect_bodies=collect_bodies)
+    return SimpleNamespace(gather_forces=gather_forces, collect_bodies=collect_bodies, fan_vector=fan_vector)

@@ -118,6 +118,13 @@ class FeatureContacts(ContactMethod):
     def watch(self, every: int, span: int, *, last: bool) -> None:
         """Whether a lone body that was left alone needs contact in the next substep."""
         self.lists.watch.watch(every, span, last=last)
+        if self.lists.launch.parallel:  # a test costs less there than a substep with contact
+            wp.capture_if(self.lists.flags.shape_doubt, on_true=lambda: self.look_again(span))
+
+    def look_again(self, span: int) -> None:
+        """Whether bodies that have used up their room are star-shaped still."""
+        self.lists.mark_star_shaped()
+        self.lists.watch.look_again(span)
 
     def calm(self) -> None:
         """Whether a lone body can be left alone in the next substep."""

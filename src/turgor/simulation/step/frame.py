@@ -32,6 +32,7 @@ from turgor.model.saved import Rollback, restore, saved
 from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.simulation.step.forces import Forces
+from turgor.simulation.step.free_turns import free_turn
 from turgor.simulation.step.fused import FusedEnd
 from turgor.simulation.step.implicit import BackwardEuler
 from turgor.simulation.step.slow_damping import SlowDamping
@@ -101,6 +102,7 @@ class Step:
         if model.has_membranes and substeps is None and not scheme.implicit:
             self.substitute_viscosity(booking=ledger)
         self.fused = FusedEnd(model, self.launch, scheme, **options)
+        self.quick = free_turn(model, self.launch, scheme, gathers, ledger)
         self.implicit = BackwardEuler(self, ledger) if scheme.implicit and self.count else None
         self.split = self._split(contact, readings, options)
         # a single soft body only needs contact while it could touch itself
@@ -287,7 +289,7 @@ class Step:
         """A turn of the device-side loop: several substeps where a turn itself costs time (about 5 µs on a GPU)."""
         split = self.split
         if split is None:
-            self.turn(self.fused.run)
+            self.free_turn()
         elif not self.alone or split.method is None:
             self.turn(split.run)
         else:
@@ -297,6 +299,14 @@ class Step:
         """Substeps that all end in the same way."""
         for _ in range(self.unroll):
             self.substep(end)
+
+    def free_turn(self) -> None:
+        """Substeps of bodies that touch nothing."""
+        observed = self.before_motion is not None or self.after_substep is not None
+        if self.quick is None or observed or self.state.walls.moving or self.model.feels_air:
+            self.turn(self.fused.run)
+        else:
+            self.quick.run(self.unroll)
 
     def lone_turn(self, split: SplitEnd, method: ContactMethod) -> None:
         """Substeps of bodies each alone in its world: whether they need contact is looked at after each of them.
@@ -328,7 +338,7 @@ class Step:
                 look(self.unroll, last=True)
 
         def free() -> None:
-            self.turn(self.fused.run)
+            self.free_turn()
             look(self.unroll, last=True)
 
         if self.unroll == 1:

@@ -65,7 +65,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     cross, swing, turn_by = side.cross, side.swing, side.turn_by
     relative_velocity, can_turn = side.relative_velocity, side.can_turn
     angular_momentum_of_side, turn_side = side.angular_momentum_of_side, side.turn_side
-    taken_move, taken_turn = side.taken_move, side.taken_turn
+    is_moved, taken_move, taken_turn = side.is_moved, side.taken_move, side.taken_turn
 
     @n.kernel(variant)
     def share_out(dynamics: Dynamics, constraints: Constraints, stride: int):
@@ -187,7 +187,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         """Apply the sums of a parallel round: to the soft points, then to the rigid bodies."""
         t = wp.tid()
         if t < soft:
-            dynamics.point_v[t] = dynamics.point_v[t] + taken_move(dynamics.sums, t)
+            if is_moved(dynamics.sums, t):
+                dynamics.point_v[t] = dynamics.point_v[t] + taken_move(dynamics.sums, t)
         else:
             r = t - soft
             dynamics.rigid_v[r] = dynamics.rigid_v[r] + dynamics.rigid_inverse_mass[r] * taken_move(dynamics.sums, t)
