@@ -82,13 +82,13 @@ def still_cloth(resolution):
     """Open fans and pins, and nothing but springs, gravity and the ground."""
     scene = empty(3)
     sheet = shapes.sheet(size=(1.0, 1.0), resolution=resolution)
-    scene.add_cloth(sheet, name="flag", at=(0.0, 0.0, 0.3), pins="left-corners", springs=Springs(100.0, 0.05), mass=2.0)
+    scene.add_cloth(sheet, name="flag", at=(0.0, 0.0, 0.3), pins="left-corners", springs=Springs(200.0, 0.3), mass=5.0)
     return scene
 
 
 SCENES = {
     "2d": lambda: drop(2),
-    "2d, large": lambda: drop(2, shapes.circle(points=1200), springs=Springs(300.0, 0.5)),
+    "2d, large": lambda: drop(2, shapes.circle(points=1200), springs=Springs(2000.0, 0.5), at=(0.0, 2.5)),  # in flight
     "3d, large": lambda: drop(3, shapes.icosphere(subdivisions=4), springs=Springs(300.0, 0.5)),
     "cloth": lambda: still_cloth((20, 18)),
     "cloth, large": lambda: still_cloth((40, 30)),
