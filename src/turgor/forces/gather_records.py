@@ -23,12 +23,12 @@ SLICE = 32  # vertices whose neighbours lie beside each other
 # the shape of a fan in one integer: how many neighbours are in the order of the faces, how many there are, an open fan
 FAN_SHIFT = 15
 OPEN = 1 << 30
-RESIDENT = 1024  # threads that are to find room on a multiprocessor
+RESIDENT = 768  # threads that are to find room on a multiprocessor
 
 
 @functools.cache
 @no_type_check
-def kernels(n: Numbers) -> SimpleNamespace:
+def kernels(n: Numbers, tail: bool = True) -> SimpleNamespace:
     """make_records; gather_records, one block per chunk of vertices."""
     real, vec, dim, quad = n.real, n.vec, n.dim, n.quad
     share = wp.constant(real(FACE_SHARE[dim]))
@@ -70,7 +70,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         store_quad(records, 2 * i, widened(x[i], inverse_mass[i]))
         store_quad(records, 2 * i + 1, widened(v[i], real(0.0)))
 
-    @functools.partial(n.kernel(__name__), launch_bounds=(BLOCK, RESIDENT // BLOCK))
+    @functools.partial(n.kernel(__name__ + ('' if tail else '_x')), launch_bounds=(BLOCK, RESIDENT // BLOCK))
     def gather_records(
         chunk_body: wp.array(dtype=int),
         chunk_start: wp.array(dtype=int),
@@ -116,29 +116,59 @@ def kernels(n: Numbers) -> SimpleNamespace:
         own = real(0.0)
         if p < chunk_start[chunk + 1]:  # a chunk has at most a vertex per thread
             i = at(p)
+            shape = slice_shape[i]
+            place = slice_place[i]
             here = narrowed(load_quad(records, 2 * i))
             speed = narrowed(load_quad(records, 2 * i + 1))
             origin = narrowed(load_quad(records, 2 * at(reference[b])))
-            shape = slice_shape[i]
             fan = shape & in_fan
-            place = slice_place[i]
+            many = (shape >> FAN_SHIFT) & in_fan
             force = vec()
             area = vec()
             before = vec()
             opening = vec()
-            for q in range((shape >> FAN_SHIFT) & in_fan):
+            # neighbours three by three: loads of several are under way at once, and the next indices with them
+            last = at(place + SLICE * wp.max(many - 1, 0))
+            j0 = at(slice_neighbours[at(place)])
+            j1 = at(slice_neighbours[wp.min(place + SLICE, last)])
+            j2 = at(slice_neighbours[wp.min(place + 2 * SLICE, last)])
+            for q in range(0, many, 3):
                 entry = at(place + SLICE * q)
-                j = at(slice_neighbours[entry])
-                d = narrowed(load_quad(records, 2 * j)) - here
+                x0 = load_quad(records, 2 * j0)
+                v0 = load_quad(records, 2 * j0 + 1)
+                x1 = load_quad(records, 2 * j1)
+                v1 = load_quad(records, 2 * j1 + 1)
+                x2 = load_quad(records, 2 * j2)
+                v2 = load_quad(records, 2 * j2 + 1)
+                r0 = slice_rest[entry]
+                r1 = slice_rest[wp.min(entry + SLICE, last)]
+                r2 = slice_rest[wp.min(entry + 2 * SLICE, last)]
+                j0 = at(slice_neighbours[wp.min(entry + 3 * SLICE, last)])
+                j1 = at(slice_neighbours[wp.min(entry + 4 * SLICE, last)])
+                j2 = at(slice_neighbours[wp.min(entry + 5 * SLICE, last)])
+                d0 = narrowed(x0) - here
+                d1 = narrowed(x1) - here
+                d2 = narrowed(x2) - here
                 if springy:
-                    other = narrowed(load_quad(records, 2 * j + 1))
-                    force += spring_force(d, other - speed, slice_rest[entry], k, kd)
+                    force += spring_force(d0, narrowed(v0) - speed, r0, k, kd)
+                    if q + 1 < many:
+                        force += spring_force(d1, narrowed(v1) - speed, r1, k, kd)
+                    if q + 2 < many:
+                        force += spring_force(d2, narrowed(v2) - speed, r2, k, kd)
                 if q < fan:
                     if q == 0:
-                        opening = d
+                        opening = d0
                     elif wp.static(dim == 3):
-                        area += fan_vector(before, d)
-                    before = d
+                        area += fan_vector(before, d0)
+                    before = d0
+                if q + 1 < fan:
+                    if wp.static(dim == 3):
+                        area += fan_vector(before, d1)
+                    before = d1
+                if q + 2 < fan:
+                    if wp.static(dim == 3):
+                        area += fan_vector(before, d2)
+                    before = d2
             if shape < OPEN:
                 area += fan_vector(before, opening)
             f_out[i] = force
@@ -149,6 +179,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
             partial[chunk] = total / real(dim)
         begin = chunk_first[b]
         end = chunk_first[b + 1]
+        if wp.static(not tail):
+            return
         if is_last(chunks_done, b, end - begin):
             rest = real(0.0)
             for c in range(begin + lane, end, wp.block_dim()):

@@ -7,13 +7,14 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.forces import gather_records
-from turgor.forces.gather_records import RESIDENT
 from turgor.kernel import native
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import BLOCK
 from turgor.solvers import plan, velocity
 
 __all__ = ["kernels"]
+
+RESIDENT = 1024  # threads that are to find room on a multiprocessor
 
 
 @functools.cache
@@ -29,7 +30,7 @@ def kernels(n: Numbers, velocity_first: bool) -> SimpleNamespace:
 
     @functools.partial(n.kernel(f"{__name__}{'_v' if velocity_first else ''}"), launch_bounds=(BLOCK, RESIDENT // BLOCK))
     def advance_records(
-        last: int,  # the records are not needed any more: the state is
+        last: int,  # whether the state is needed after this substep, and not only the records
         weight: real,
         records: wp.array(dtype=quad),
         x: wp.array(dtype=vec),
@@ -65,18 +66,20 @@ def kernels(n: Numbers, velocity_first: bool) -> SimpleNamespace:
             count_substep(dt, clock, planned, until_plan, substeps, unfinished)
         b = chunk_body[chunk]
         p = chunk_start[chunk] + lane
-        if p < chunk_start[chunk + 1] and ends_fused[b] != 0:
+        if p < chunk_start[chunk + 1]:
             i = at(p)
             first = load_quad(records, 2 * i)
-            here = narrowed(first)
             v0 = narrowed(load_quad(records, 2 * i + 1))
+            force = f[i]
+            vector = area[i]
+            if ends_fused[b] == 0:
+                return
+            here = narrowed(first)
             m1 = first[3]
-            after = v0
-            move = vec()
             if m1 > real(0.0):  # a pinned point has no inverse mass and stays
                 h = dt[0]
                 velocity, asked, _kicked = update(
-                    weight, v0, v0, vec(), vec(), f[i], area[i], m1, push[b], body_gravity[b], drag[b], decay[b], h
+                    weight, v0, v0, vec(), vec(), force, vector, m1, push[b], body_gravity[b], drag[b], decay[b], h
                 )
                 move, after, _drive, hits = meet_walls(
                     here, asked, v0, velocity, vec(), b, h, friction, restitution,
@@ -84,11 +87,10 @@ def kernels(n: Numbers, velocity_first: bool) -> SimpleNamespace:
                 )  # fmt: skip
                 if hits > 0:
                     wall_impulse[i] = (after - velocity) / m1
-            if last != 0:
-                x[i] = here + move
-                v[i] = after
-            else:
                 store_quad(records, 2 * i, widened(here + move, m1))
                 store_quad(records, 2 * i + 1, widened(after, real(0.0)))
+                if last != 0:
+                    x[i] = here + move
+                    v[i] = after
 
     return SimpleNamespace(advance_records=advance_records)

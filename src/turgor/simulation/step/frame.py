@@ -283,6 +283,8 @@ class Step:
         self.plan()
         if self.alone and self.split is not None and self.split.method is not None:
             self.split.method.look(self.unroll)
+        if self.goes_quickly and self.quick is not None:
+            self.quick.begin()
         wp.capture_while(self.scratch.until_plan, self.substeps)
 
     def substeps(self) -> None:
@@ -302,11 +304,18 @@ class Step:
 
     def free_turn(self) -> None:
         """Substeps of bodies that touch nothing."""
-        observed = self.before_motion is not None or self.after_substep is not None
-        if self.quick is None or observed or self.state.walls.moving or self.model.feels_air:
-            self.turn(self.fused.run)
-        else:
+        if self.goes_quickly and self.quick is not None:
             self.quick.run(self.unroll)
+        else:
+            self.turn(self.fused.run)
+
+    @property
+    def goes_quickly(self) -> bool:
+        """Whether substeps without contact need nothing that `quick` does not do."""
+        free = self.split is None or (self.alone and self.split.method is not None)
+        observed = self.before_motion is not None or self.after_substep is not None
+        plain = not (observed or self.state.walls.moving or self.model.feels_air)
+        return self.quick is not None and free and plain
 
     def lone_turn(self, split: SplitEnd, method: ContactMethod) -> None:
         """Substeps of bodies each alone in its world: whether they need contact is looked at after each of them.
@@ -336,6 +345,8 @@ class Step:
                 look(1, last=last)
             if self.unroll > 1:
                 look(self.unroll, last=True)
+            if self.goes_quickly and self.quick is not None:
+                self.quick.begin()
 
         def free() -> None:
             self.free_turn()

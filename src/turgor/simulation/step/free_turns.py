@@ -17,11 +17,16 @@ from turgor.model.model import Model
 from turgor.solvers import block_substeps, fused_records
 from turgor.solvers.schemes import Scheme
 
+import os
+EXPERIMENT = bool(os.environ.get("XT"))
 __all__ = ["BlockTurn", "FreeTurn", "RecordTurn", "free_turn"]
 
 
 class FreeTurn(Protocol):
     """Some substeps, recorded."""
+
+    def begin(self) -> None:
+        """The state was changed by others."""
 
     def run(self, substeps: int) -> None:
         """A turn of so many, or more where no body is watched."""
@@ -49,6 +54,9 @@ class BlockTurn:
         self.block = next(size for size in block_substeps.BLOCKS if size >= largest)
         self.kernels = block_substeps.kernels(model.numbers, scheme.velocity_first, self.block)
 
+    def begin(self) -> None:
+        """Nothing is kept from turn to turn."""
+
     def run(self, substeps: int) -> None:
         """Up to the next plan; so many, where a body is watched."""
         self.launch.blocks(self.kernels.run_bodies, self.bodies, self.block, turn=substeps, weight=self.weight)
@@ -62,7 +70,9 @@ class RecordTurn:
         n = model.numbers
         self.count, self.chunks, self.block = model.vertices * model.worlds, model.chunks, model.block_size
         self.weight = scheme.weights[-1]
-        self.k_gather = gather_records.kernels(n)
+        self.k_gather = gather_records.kernels(n, not EXPERIMENT)
+        from turgor.forces import gather as g
+        self.k_g = g.kernels(n); self.state_v = None; self.bodies = len(model.parts) * model.worlds; self.model = model
         self.k_fused = fused_records.kernels(n, scheme.velocity_first)
         self.records = wp.zeros(2 * self.count, dtype=n.quad, device=model.device)  # position and 1/m; velocity
         self.chunks_done = wp.zeros(len(model.parts) * model.worlds, dtype=wp.int32, device=model.device)
@@ -87,7 +97,7 @@ class RecordTurn:
         owner = np.searchsorted(chunk, vertex, side="right") - 1
         offset = vertex - chunk[owner]
         opens = np.flatnonzero(offset % width == 0)  # the first vertex of each slice
-        rows = np.maximum.reduceat(degree, opens)
+        rows = np.maximum(np.maximum.reduceat(degree, opens), 1)
         ends = np.cumsum(width * rows)
         of = np.searchsorted(opens, vertex, side="right") - 1
         place = (ends - width * rows)[of] + offset % width
@@ -101,10 +111,14 @@ class RecordTurn:
         self.slice_neighbours = model.repeated(neighbours, wp.int32, size)
         self.slice_rest = model.repeated(rest, model.numbers.real)
 
+    def begin(self) -> None:
+        """Records of the present state."""
+        self.launch(self.k_gather.make_records, self.count)
+
     def run(self, substeps: int) -> None:
         """So many."""
-        self.launch(self.k_gather.make_records, self.count)
         for number in range(substeps):
             last = int(number == substeps - 1)
             self.launch.blocks(self.k_gather.gather_records, self.chunks, self.block)
+            if EXPERIMENT: self.launch.blocks(self.k_g.collect_bodies, self.bodies, 256, offset=0.0, method=self.model.pressing_method)
             self.launch.blocks(self.k_fused.advance_records, self.chunks, self.block, last=last, weight=self.weight)

@@ -44,6 +44,7 @@ class Candidates:
         self.warm_force = zeros(size, real)  # N: normal force in the substep before
         aside = size if self.launch.parallel else 0
         self.kept_candidates = zeros(aside, wp.vec4i)
+        self.chosen = zeros(aside, wp.int32)  # candidates that the next kernel takes, where threads are to be full
         self.kept_wake_travel, self.kept_warm_force = zeros(aside, real), zeros(aside, real)
         self.candidate_list = self.launch.struct(self.kernels.CandidateList)
 

@@ -41,7 +41,8 @@ class ContactConstraints:
 
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         self.numbers, self.kernels = model.numbers, kernels(model.numbers, launch.parallel)
-        self.count = launch.zeros(1, wp.int32)
+        self.counts = launch.zeros(2, wp.int32)
+        self.count, self.awake_count = self.counts[:1], self.counts[1:]  # contacts; candidates that are awake
         self.capacity = started_with(1, surfaces.point_count)
         self.surface = launch.struct(self.kernels.Faces)
         self.launch = launch.extended(self)
@@ -53,7 +54,9 @@ class ContactConstraints:
 
     def make(self) -> None:
         """From the candidates that are awake."""
-        self.count.zero_()
+        self.counts.zero_()
+        if self.launch.parallel:
+            self.launch.walk(self.kernels.find_awake)
         self.launch.walk(self.kernels.make_constraints)
 
     def found(self, pairs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
@@ -125,6 +128,26 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         return of_rigid[rigid]
 
     @n.kernel(variant)
+    def find_awake(
+        overlapping: wp.array(dtype=int),
+        pair_travel_end: wp.array(dtype=real),
+        candidate_count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        wake_travel: wp.array(dtype=real),
+        warm_force: wp.array(dtype=real),
+        chosen: wp.array(dtype=int),
+        awake_count: wp.array(dtype=int),
+        stride: int,
+    ):
+        """On a GPU the few that are awake are listed first: threads whose neighbours have nothing to do wait for them."""
+        for c in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
+            pair = at(candidates[at(c)][0])
+            if wake_travel[at(c)] <= pair_travel_end[pair] and overlapping[pair] == 0:
+                chosen[at(wp.atomic_add(awake_count, 0, 1))] = c
+            elif warm_force[at(c)] != real(0.0):
+                warm_force[at(c)] = real(0.0)
+
+    @n.kernel(variant)
     def make_constraints(
         dynamics: Dynamics,
         constraints: Constraints,
@@ -149,12 +172,20 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         candidates: wp.array(dtype=wp.vec4i),
         wake_travel: wp.array(dtype=real),
         warm_force: wp.array(dtype=real),
+        chosen: wp.array(dtype=int),
+        awake_count: wp.array(dtype=int),
         overflow: wp.array(dtype=int),
         stride: int,
     ):
         """The contacts of this substep among the candidates that are awake."""
         h = dt[0]
-        for c in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
+        count = wp.min(candidate_count[0], candidates.shape[0])
+        if wp.static(parallel):
+            count = awake_count[0]
+        for t in range(wp.tid(), count, stride):
+            c = t
+            if wp.static(parallel):
+                c = chosen[at(t)]
             candidate = candidates[at(c)]
             pair = at(candidate[0])
             old = warm_force[at(c)]
@@ -278,4 +309,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                             overflow[0] = 1
                             wp.atomic_max(overflow, CONSTRAINTS, slot + 1)
 
-    return SimpleNamespace(Constraints=Constraints, Faces=Faces, make_constraints=make_constraints)
+    return SimpleNamespace(
+        Constraints=Constraints, Faces=Faces, find_awake=find_awake, make_constraints=make_constraints
+    )

@@ -65,6 +65,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     cross, swing, turn_by = side.cross, side.swing, side.turn_by
     relative_velocity, can_turn = side.relative_velocity, side.can_turn
     angular_momentum_of_side, turn_side = side.angular_momentum_of_side, side.turn_side
+    push_and_turn_side = side.push_and_turn_side
     is_moved, taken_move, taken_turn = side.is_moved, side.taken_move, side.taken_turn
 
     @n.kernel(variant)
@@ -177,6 +178,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     p += change
                     if free:
                         back = -turn_by(inverse_inertia, cross(lever, change))
+                        if wp.static(parallel):  # all of its points are soft
+                            push_and_turn_side(dynamics, p, first, w, centre, back)
+                            push_and_turn_side(dynamics, -p, second, u, centre, back)
+                            continue
                         turn_side(dynamics, first, centre, back)
                         turn_side(dynamics, second, centre, back)
                 apply_impulse(dynamics, rigids[0], p, place, first, w)

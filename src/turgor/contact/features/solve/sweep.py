@@ -48,6 +48,7 @@ class Sweep:
         self.bodies = surfaces.bodies * model.worlds
         self.soft = model.vertices * model.worlds
         self.rounds, self.again, self.jammed = (launch.zeros(1, wp.int32) for _ in range(3))
+        self.reached_count = launch.zeros(1, wp.int32)  # candidates to be followed in a round, on a GPU
         self.round_number = launch.zeros(1, wp.int32)  # through all substeps
         self.stirred = launch.zeros(self.soft + model.rigids.total, wp.int32)  # per node: round in which it was, last
         # so far: first rounds of substeps, candidates followed in them; later rounds, candidates followed in those
@@ -105,6 +106,8 @@ class Sweep:
     def follow_candidates(self) -> None:
         """Along their movements."""
         self.launch.walk(self.kernels.begin_round)
+        if self.launch.parallel:
+            self.launch.walk(self.kernels.find_reached)
         self.launch.walk(self.kernels.follow_candidates, table=self.table)
 
 
@@ -159,6 +162,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         round_number: wp.array(dtype=int),
         again: wp.array(dtype=int),
         jammed: wp.array(dtype=int),
+        reached_count: wp.array(dtype=int),
         stride: int,
     ):
         """Which candidates have to be followed: most of their gap, skins included, is less than they can approach."""
@@ -168,6 +172,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             again[0] = 0
             jammed[0] = 0
             near.anew[0] = 0
+            reached_count[0] = 0
         for k in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             p = at(k)
             one = at(pairs[p][0])
@@ -181,6 +186,33 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 pair_horizon[p] = real(URGENT) * real(2.0)
             if wp.static(not parallel):
                 extend(near, p, rounds[0] == 1, pair_horizon[p], most)
+
+    @n.kernel(variant)
+    def find_reached(
+        moves: Moves,
+        faces: wp.array(dtype=face),
+        edges: wp.array(dtype=wp.vec4i),
+        pair_horizon: wp.array(dtype=real),
+        candidate_count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        wake_travel: wp.array(dtype=real),
+        rounds: wp.array(dtype=int),
+        round_number: wp.array(dtype=int),
+        stirred: wp.array(dtype=int),
+        chosen: wp.array(dtype=int),
+        reached_count: wp.array(dtype=int),
+        stride: int,
+    ):
+        """On a GPU the few candidates to be followed in this round are listed first: no thread waits for another."""
+        for c in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
+            candidate = candidates[at(c)]
+            if wake_travel[at(c)] <= pair_horizon[at(candidate[0])]:
+                due = rounds[0] == 1
+                if not due:
+                    nodes = nodes_of(moves, points_of(candidate, faces, edges))
+                    due = were_stirred(stirred, round_number[0], nodes)
+                if due:
+                    chosen[at(wp.atomic_add(reached_count, 0, 1))] = c
 
     @n.kernel(variant)
     def follow_candidates(
@@ -206,6 +238,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         sweep_work: wp.array(dtype=wp.int64),
         again: wp.array(dtype=int),
         jammed: wp.array(dtype=int),
+        chosen: wp.array(dtype=int),
+        reached_count: wp.array(dtype=int),
         table: Table,  # of impulses per pair of bodies, for readings; else empty
         stride: int,
     ):
@@ -220,8 +254,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             noted = near.anew[0] == 0
             count = wp.where(noted, near.count[0], count)
             near.count[0] = wp.where(noted, count, 0)
+        else:
+            count = reached_count[0]
         for q in range(wp.tid(), count, stride):
             c = q
+            if wp.static(parallel):
+                c = chosen[at(q)]
             if noted:
                 if not were_stirred(stirred, now, near.nodes[at(q)]):
                     continue
@@ -235,7 +273,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             if wake <= pair_horizon[pair]:
                 its = points_of(candidate, faces, edges)
                 nodes = nodes_of(moves, its)
-                if not (first_round or noted or were_stirred(stirred, now, nodes)):
+                if not (wp.static(parallel) or first_round or noted or were_stirred(stirred, now, nodes)):
                     continue
                 many += 1
                 kind = candidate[3]
@@ -396,6 +434,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     return SimpleNamespace(
         begin=begin,
         begin_round=begin_round,
+        find_reached=find_reached,
         follow_candidates=follow_candidates,
         measure_deviation=measure_deviation,
         add_travel=add_travel,
