@@ -46,12 +46,6 @@ def kernels(n: Numbers, unit: float = 2.0**-40, rounded: Any = wp.rint) -> Simpl
             wp.atomic_add(sums, body * wp.static(dim) + d, in_units(value[d]))
 
     @wp.func
-    def add_both(sums: wp.array(dtype=wp.int64), body: int, one: vec, other: vec):
-        """As add_move of one and of the other, with half the atomic operations."""
-        for d in range(wp.static(dim)):
-            wp.atomic_add(sums, body * wp.static(dim) + d, in_units(one[d]) + in_units(other[d]))
-
-    @wp.func
     def add_turn(sums: wp.array(dtype=wp.int64), body: int, value: spin_type):
         for d in range(wp.static(turns)):
             wp.atomic_add(sums, body * wp.static(turns) + d, in_units(component(value, d)))
@@ -88,6 +82,6 @@ def kernels(n: Numbers, unit: float = 2.0**-40, rounded: Any = wp.rint) -> Simpl
             return taken_move(sums, body)
 
     return SimpleNamespace(
-        add_move=add_move, add_both=add_both, add_turn=add_turn, is_moved=is_moved, taken_move=taken_move, taken_turn=taken_turn,
+        add_move=add_move, add_turn=add_turn, is_moved=is_moved, taken_move=taken_move, taken_turn=taken_turn,
         turns=turns,
     )  # fmt: skip

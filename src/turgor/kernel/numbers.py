@@ -125,13 +125,9 @@ class Numbers:
         """Smallest number whose square is still normal: guards divisions by lengths."""
         return float(np.sqrt(np.finfo(self.dtype).tiny)) * 2.0
 
-    def module(self, file: str) -> str:
-        """Name of the Warp module of a file and these numbers."""
-        return f"{file}.{self.dim}d.{self.precision}"
-
     def kernel(self, file: str) -> Callable[[Callable[..., Any]], Any]:
         """Decorator: a forward-only kernel in the module of this file and these numbers."""
-        return functools.partial(wp.kernel, module=self.module(file), enable_backward=False)
+        return functools.partial(wp.kernel, module=f"{file}.{self.dim}d.{self.precision}", enable_backward=False)
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from turgor.forces import gas, gather, springs
+from turgor.forces import gas, gather
 from turgor.kernel import native
 from turgor.kernel.numbers import FACE_SHARE, Numbers, at
 from turgor.solvers import plan, velocity
@@ -33,7 +33,7 @@ def kernels(n: Numbers, velocity_first: bool, block: int) -> SimpleNamespace:
     """run_bodies: one block per body; count_substeps after it. block: threads, at least as many as vertices."""
     real, vec, spin_type, dim, quad = n.real, n.vec, n.spin, n.dim, n.quad
     share = wp.constant(real(FACE_SHARE[dim]))
-    spring_force, fan_vector = springs.kernels(n).spring_force, gather.kernels(n).fan_vector
+    spring_pull, fan_vector = gather.kernels(n).spring_pull, gather.kernels(n).fan_vector
     gas_pressure, pumped = gas.kernels(n).gas_pressure, gas.kernels(n).pumped
     shared = velocity.kernels(n, False, velocity_first, False)
     update, meet_walls = shared.update, shared.meet_walls
@@ -50,7 +50,6 @@ def kernels(n: Numbers, velocity_first: bool, block: int) -> SimpleNamespace:
     """)
     def shared_records() -> wp.uint64:
         """Where the block keeps positions and velocities: two records per vertex."""
-        ...
 
     @wp.func_native(f"""
         {words}
@@ -91,11 +90,8 @@ def kernels(n: Numbers, velocity_first: bool, block: int) -> SimpleNamespace:
         """Substeps in this launch: up to the next plan, or a turn if a body is to be looked at after it."""
         return wp.where(any_watched == 0, until_plan, wp.min(until_plan, turn))
 
-    def declare(function):
-        """The registers of a thread are limited so that a whole block finds room."""
-        return wp.kernel(function, module=n.module(variant), enable_backward=False, launch_bounds=(block, max(1, RESIDENT // block)))
-
-    @declare
+    # registers of a thread are limited, so that blocks find room
+    @functools.partial(n.kernel(variant), launch_bounds=(block, max(1, RESIDENT // block)))
     def run_bodies(
         turn: int,  # substeps, where a body is watched
         weight: real,
@@ -187,7 +183,7 @@ def kernels(n: Numbers, velocity_first: bool, block: int) -> SimpleNamespace:
                 d = narrowed(record(records, 2 * j)) - here
                 if springy:
                     other = narrowed(record(records, 2 * j + 1))
-                    force += spring_force(d, other - speed, neighbour_rest[at(q)], k, kd)
+                    force += spring_pull(d, other - speed, neighbour_rest[at(q)], k, kd)
                 if q < fan:
                     if q == first:
                         opening = d

@@ -80,6 +80,15 @@ class FeatureContacts(ContactMethod):
         self.overlaps.find()
         self.lists.flags.untested.zero_()
 
+    @property
+    def at_once(self) -> bool:
+        """Whether `solve_all` is the quicker way."""
+        return self.impulses.at_once
+
+    def solve_all(self, rounds: int) -> None:
+        """All rounds of impulses, and the displacements that follow."""
+        self.impulses.solve_all(rounds)
+
     def warm_start(self) -> None:
         """Begin with the forces of the substep before."""
         self.impulses.warm_start()

@@ -32,7 +32,7 @@ from turgor.model.saved import Rollback, restore, saved
 from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.simulation.step.forces import Forces
-from turgor.simulation.step.free_turns import free_turn
+from turgor.simulation.step.free_turns import block_turn
 from turgor.simulation.step.fused import FusedEnd
 from turgor.simulation.step.implicit import BackwardEuler
 from turgor.simulation.step.slow_damping import SlowDamping
@@ -102,7 +102,7 @@ class Step:
         if model.has_membranes and substeps is None and not scheme.implicit:
             self.substitute_viscosity(booking=ledger)
         self.fused = FusedEnd(model, self.launch, scheme, **options)
-        self.quick = free_turn(model, self.launch, scheme, gathers, ledger)
+        self.quick = block_turn(model, self.launch, scheme, gathers, ledger)
         self.implicit = BackwardEuler(self, ledger) if scheme.implicit and self.count else None
         self.split = self._split(contact, readings, options)
         # a single soft body only needs contact while it could touch itself
@@ -283,8 +283,6 @@ class Step:
         self.plan()
         if self.alone and self.split is not None and self.split.method is not None:
             self.split.method.look(self.unroll)
-        if self.goes_quickly and self.quick is not None:
-            self.quick.begin()
         wp.capture_while(self.scratch.until_plan, self.substeps)
 
     def substeps(self) -> None:
@@ -304,18 +302,11 @@ class Step:
 
     def free_turn(self) -> None:
         """Substeps of bodies that touch nothing."""
-        if self.goes_quickly and self.quick is not None:
-            self.quick.run(self.unroll)
-        else:
-            self.turn(self.fused.run)
-
-    @property
-    def goes_quickly(self) -> bool:
-        """Whether substeps without contact need nothing that `quick` does not do."""
-        free = self.split is None or (self.alone and self.split.method is not None)
         observed = self.before_motion is not None or self.after_substep is not None
-        plain = not (observed or self.state.walls.moving or self.model.feels_air)
-        return self.quick is not None and free and plain
+        if self.quick is None or observed or self.state.walls.moving or self.model.feels_air:
+            self.turn(self.fused.run)
+        else:
+            self.quick.run(self.unroll)
 
     def lone_turn(self, split: SplitEnd, method: ContactMethod) -> None:
         """Substeps of bodies each alone in its world: whether they need contact is looked at after each of them.
@@ -345,8 +336,6 @@ class Step:
                 look(1, last=last)
             if self.unroll > 1:
                 look(self.unroll, last=True)
-            if self.goes_quickly and self.quick is not None:
-                self.quick.begin()
 
         def free() -> None:
             self.free_turn()

@@ -33,6 +33,7 @@ CLOSING = 0.8  # share of the distance to it that a substep may use
 SLACK = 0.5  # contacts are made if the gap will be less than 1 + SLACK times the thickness
 DEEP = 0.2  # share of the skins below which the gap is given back
 REMOVAL = 0.02  # s: time in which it is
+RESIDENT = 512  # threads of make_constraints that are to find room on a GPU's multiprocessor
 STICKING = 100.0  # friction of contacts that had to be stopped
 
 
@@ -56,7 +57,7 @@ class ContactConstraints:
         """From the candidates that are awake."""
         self.counts.zero_()
         if self.launch.parallel:
-            self.launch.walk(self.kernels.find_awake)
+            self.launch.walk(self.kernels.find_awake, over="candidates")
         self.launch.walk(self.kernels.make_constraints)
 
     def found(self, pairs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
@@ -139,7 +140,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         awake_count: wp.array(dtype=int),
         stride: int,
     ):
-        """On a GPU the few that are awake are listed first: threads whose neighbours have nothing to do wait for them."""
+        """On a GPU the few that are awake are listed first: no thread waits for its neighbours."""
         for c in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
             pair = at(candidates[at(c)][0])
             if wake_travel[at(c)] <= pair_travel_end[pair] and overlapping[pair] == 0:
@@ -147,7 +148,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             elif warm_force[at(c)] != real(0.0):
                 warm_force[at(c)] = real(0.0)
 
-    @n.kernel(variant)
+    @functools.partial(n.kernel(variant), launch_bounds=(256, RESIDENT // 256))
     def make_constraints(
         dynamics: Dynamics,
         constraints: Constraints,

@@ -43,7 +43,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     real, vec, spin_type, dim = n.real, n.vec, n.spin, n.dim
     push, integers = impulse.kernels(n), fixed_sum.kernels(n, UNIT, wp.round)
     inertia, cross, swing, turn_by, mobility = push.inertia, push.cross, push.swing, push.turn_by, push.mobility
-    add_move, add_both, add_turn = integers.add_move, integers.add_both, integers.add_turn
+    add_move, add_turn = integers.add_move, integers.add_turn
     load_unit = wp.constant(real(LOAD))
     thin = wp.constant(real(THIN[n.precision]))
 
@@ -309,15 +309,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             if is_new(ids, k):
                 add_velocity(dynamics, ids[k], swing(spin, dynamics.points[at(ids[k])] - centre))
 
-    @wp.func
-    def push_and_turn_side(dynamics: Dynamics, p: vec, ids: wp.vec3i, w: vec, centre: vec, spin: spin_type):
-        """Both on a soft side, in parallel: one sum per point."""
-        for k in range(dim):
-            if is_new(ids, k):  # what is listed again has no weight
-                i = at(ids[k])
-                turned = swing(spin, dynamics.points[i] - centre)
-                add_both(dynamics.sums, i, w[k] * velocity_change(dynamics, i, p), turned)
-
     return SimpleNamespace(
         Dynamics=Dynamics,
         inertia=inertia,
@@ -340,7 +331,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         inertia_of_points=inertia_of_points,
         angular_momentum_of_side=angular_momentum_of_side,
         turn_side=turn_side,
-        push_and_turn_side=push_and_turn_side,
         is_moved=integers.is_moved,
         taken_move=integers.taken_move,
         taken_turn=integers.taken_turn,

@@ -33,6 +33,7 @@ from turgor.model.surfaces import Surfaces
 __all__ = ["Sweep", "kernels"]
 
 FLOOR = 0.05  # share of the skins that must be left between surfaces
+RESIDENT = 256  # threads of follow_candidates that are to find room on a GPU's multiprocessor
 PATIENCE = 6  # rounds of impulses before zones are made
 HELD = 0.1  # least share of an impulse's effect that is left by taking its moment back
 WHOLE = 24  # round from which on whole bodies join, so that there is an end
@@ -82,10 +83,16 @@ class Sweep:
         self.launch.walk(self.kernels.add_travel)
 
     def round(self) -> None:
-        """Follow the candidates that could meet; impulses where they do."""
+        """Follow the candidates that could meet; impulses where they do.
+
+        On a GPU a condition costs more than a kernel: the impulses of the round before are measured, if there was one.
+        """
+        if self.launch.parallel:
+            self.measure()
         self.follow_candidates()
         self.impulses.collect()
-        wp.capture_if(self.again, on_true=self.measure)
+        if not self.launch.parallel:
+            wp.capture_if(self.again, on_true=self.measure)
 
     def measure(self) -> None:
         """How far impulses have led from the movements that the lists know."""
@@ -107,7 +114,7 @@ class Sweep:
         """Along their movements."""
         self.launch.walk(self.kernels.begin_round)
         if self.launch.parallel:
-            self.launch.walk(self.kernels.find_reached)
+            self.launch.walk(self.kernels.find_reached, over="candidates")
         self.launch.walk(self.kernels.follow_candidates, table=self.table)
 
 
@@ -214,7 +221,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 if due:
                     chosen[at(wp.atomic_add(reached_count, 0, 1))] = c
 
-    @n.kernel(variant)
+    @functools.partial(n.kernel(variant), launch_bounds=(256, RESIDENT // 256))
     def follow_candidates(
         moves: Moves,
         zones: Zones,
@@ -384,8 +391,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             wp.atomic_add(sweep_work, which + 1, wp.int64(many))
 
     @n.kernel(variant)
-    def measure_deviation(moves: Moves, dynamics: Dynamics, dt: wp.array(dtype=real)):
+    def measure_deviation(moves: Moves, dynamics: Dynamics, dt: wp.array(dtype=real), rounds: wp.array(dtype=int)):
         """How far impulses have led soft points from the movements that the lists know."""
+        if rounds[0] == 0:
+            return
         i = at(wp.tid())
         changed = dt[0] * wp.length(dynamics.point_v[i] - moves.v_free[i])
         if changed > moves.unmade_move[moves.point_body[i]]:
