@@ -87,13 +87,16 @@ def kernels(n: Numbers, velocity_first: bool, block: int) -> SimpleNamespace:
 
     @wp.func
     def due(until_plan: int, any_watched: int, turn: int) -> int:
-        """Substeps in this launch: up to the next plan, or a turn if a body is to be looked at after it."""
+        """Substeps in this launch: a turn, or up to the next plan if no body is to be looked at before."""
+        if turn == 1:
+            return 1
         return wp.where(any_watched == 0, until_plan, wp.min(until_plan, turn))
 
     # registers of a thread are limited, so that blocks find room
     @functools.partial(n.kernel(variant), launch_bounds=(block, max(1, RESIDENT // block)))
     def run_bodies(
-        turn: int,  # substeps, where a body is watched
+        turn: int,  # substeps, where a body is watched; 1: not more in any case
+        counted: int,  # substeps that the clock is ahead
         weight: real,
         until_plan: wp.array(dtype=int),
         any_watched: wp.array(dtype=int),
@@ -194,7 +197,7 @@ def kernels(n: Numbers, velocity_first: bool, block: int) -> SimpleNamespace:
                 area += fan_vector(before, opening)
             own = wp.dot(here - narrowed(record(records, 0)), area)
             volume = share * (block_sum(own) / real(dim))
-            time = clock[0] + wp.float64(s) * wp.float64(h)
+            time = clock[0] + wp.float64(s - counted) * wp.float64(h)
             ramp = pumped(time, inflate[b])
             amount = nRT[b]
             if ramp < real(1.0):

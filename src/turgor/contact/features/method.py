@@ -132,8 +132,10 @@ class FeatureContacts(ContactMethod):
 
     def look_again(self, span: int) -> None:
         """Whether bodies that have used up their room are star-shaped still."""
-        self.lists.mark_star_shaped()
+        self.lists.star_shaped.mark()
         self.lists.watch.look_again(span)
+        self.lists.flags.shape_doubt.zero_()
+        self.lists.flags.body_doubt.zero_()
 
     def calm(self) -> None:
         """Whether a lone body can be left alone in the next substep."""

@@ -39,6 +39,14 @@ class BlockTurn:
         self.kernels = block_substeps.kernels(model.numbers, scheme.velocity_first, self.block)
 
     def run(self, substeps: int) -> None:
-        """Up to the next plan; so many, where a body is watched."""
-        self.launch.blocks(self.kernels.run_bodies, self.bodies, self.block, turn=substeps, weight=self.weight)
+        """Up to the next plan; so many, where a body is watched, and never more than one if it is one."""
+        self._run(substeps, 0)
         self.launch(self.kernels.count_substeps, 1, turn=substeps)
+
+    def follow(self) -> None:
+        """A substep of the bodies that end it without contact, after others have ended and counted it with contact."""
+        self._run(1, 1)
+
+    def _run(self, substeps: int, counted: int) -> None:
+        launch, kernel = self.launch, self.kernels.run_bodies
+        launch.blocks(kernel, self.bodies, self.block, turn=substeps, counted=counted, weight=self.weight)

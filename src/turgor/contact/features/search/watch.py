@@ -221,7 +221,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         until_plan: wp.array(dtype=int),
         star_shaped: wp.array(dtype=int),
         star_room: wp.array(dtype=real),
-        deformed: wp.array(dtype=real),
+        body_doubt: wp.array(dtype=int),
         fastest: wp.array(dtype=real),
         drift: wp.array(dtype=vec),
         watched: wp.array(dtype=int),
@@ -236,7 +236,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """The same after a test of the bodies in doubt: those that are left alone already stay so."""
         c = wp.tid()
-        if ends_fused[c] == 0 and star_shaped[c] != 0 and deformed[c] == real(0.0):  # tested just now
+        if body_doubt[c] != 0 and star_shaped[c] != 0:
             leave(c, dt[0], until_plan[0], span, star_room, fastest, drift, watched, begins, watch_left, watch_travel,
                   last_move)  # fmt: skip
             ends_fused[c] = 1
