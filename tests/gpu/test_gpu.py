@@ -78,8 +78,19 @@ def box_of_balls():
     return scene
 
 
+def still_cloth(resolution):
+    """Open fans and pins, and nothing but springs, gravity and the ground."""
+    scene = empty(3)
+    sheet = shapes.sheet(size=(1.0, 1.0), resolution=resolution)
+    scene.add_cloth(sheet, name="flag", at=(0.0, 0.0, 0.3), pins="left-corners", springs=Springs(200.0, 0.3), mass=5.0)
+    return scene
+
+
 SCENES = {
     "2d": lambda: drop(2),
+    "3d, large": lambda: drop(3, shapes.icosphere(subdivisions=4), springs=Springs(300.0, 0.5)),
+    "cloth": lambda: still_cloth((20, 18)),
+    "cloth, large": lambda: still_cloth((40, 30)),
     "3d": lambda: drop(3),
     "star, bending": lambda: drop(2, shapes.star(points=80), bending=0.05),
     "torus, bending": lambda: drop(3, shapes.torus(stacks=24, slices=16), bending=0.02),
@@ -183,6 +194,14 @@ def check_repeat(name):
     assert len(hashes) == 1, f"{name}: two GPU runs differ"
 
 
+def check_left_alone(subdivisions):
+    """A ball that could touch itself, and does not, moves as one that cannot."""
+    shape = shapes.icosphere(subdivisions=subdivisions)
+    options = {"springs": Springs(300.0, 0.5)}
+    one, other = (simulate(drop(3, shape, **options), "cuda", contact=contact) for contact in ("none", "features"))
+    assert np.abs(one.positions - other.positions).max() < TOLERANCE["single"]
+
+
 def check_auto(solver):
     """Automatic substeps: the GPU plans as many as the CPU, rounded up to a multiple of 4; and tells the time."""
     for name in ("2d", "3d", "cloth in the wind", "torus, bending"):
@@ -210,11 +229,12 @@ def check_accuracy(solver):
     assert abs(gpu) < 1.2 * abs(cpu)  # plans are multiples of four substeps there: the error may be much smaller
 
 
-def check_grab():
+def check_grab(subdivisions):
     def prepare(sim):
         sim.grab("ball", 5, (1.0, 0.0, 2.0))
 
-    cpu, gpu = (simulate(drop(3), device, prepare=prepare, substeps=SUBSTEPS) for device in ("cpu", "cuda"))
+    ball = drop(3, shapes.icosphere(subdivisions=subdivisions), springs=Springs(300.0, 0.5))
+    cpu, gpu = (simulate(ball, device, prepare=prepare, substeps=SUBSTEPS) for device in ("cpu", "cuda"))
     assert np.abs(gpu.positions - cpu.positions).max() <= TOLERANCE["single"]
     gpu.release()
     gpu.step()
@@ -279,7 +299,8 @@ CHECKS = [
     *((check_repeat, name) for name in SCENES if name not in UNORDERED),
     *((check_auto, solver) for solver in ("symplectic", "midpoint", "rk4")),
     *((check_accuracy, solver) for solver in ("symplectic", "heun", "rk4")),
-    (check_grab,),
+    *((check_left_alone, subdivisions) for subdivisions in (2, 4)),
+    *((check_grab, subdivisions) for subdivisions in (3, 4)),
     (check_unstable,),
     (check_save_and_load,),
     (check_shared_arrays,),

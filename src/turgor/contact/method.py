@@ -41,6 +41,14 @@ class ContactMethod(Protocol):
     def find(self) -> None:
         """The contacts of this substep, from positions, velocities and the displacement that forces ask for."""
 
+    @property
+    def at_once(self) -> bool:
+        """Whether `solve_all` takes the place of all stages from `warm_start` to `finish`."""
+        return False
+
+    def solve_all(self, rounds: int) -> None:
+        """So many rounds of impulses, and the displacements that follow."""
+
     def warm_start(self) -> None:
         """Begin with the impulses of the substep before."""
 

@@ -123,4 +123,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     pressure_out, push_out, body_gravity_out)  # fmt: skip
         pull(b, x, v, grab_vertex, grab_target, grab_stiffness, grab_damping, f)
 
-    return SimpleNamespace(gas_pressure=gas_pressure, update_body=update_body, pull=pull, update_bodies=update_bodies)
+    return SimpleNamespace(
+        gas_pressure=gas_pressure, pumped=pumped, update_body=update_body, pull=pull, update_bodies=update_bodies
+    )

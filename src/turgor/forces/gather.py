@@ -12,11 +12,15 @@ from typing import no_type_check
 
 import warp as wp
 
-from turgor.forces import gas, springs
+from turgor.forces import gas
+from turgor.kernel import native
 from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import FACE_SHARE, Numbers, at
 
 __all__ = ["kernels"]
+
+BLOCK = 256  # threads of a block at most
+RESIDENT = 1024  # threads that are to find room on a multiprocessor
 
 
 @functools.cache
@@ -25,7 +29,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """gather_forces: one block per chunk of vertices. collect_bodies: one block per body."""
     real, vec, dim = n.real, n.vec, n.dim
     share = wp.constant(real(FACE_SHARE[dim]))
-    spring_force = springs.kernels(n).spring_force
+    inverse_root = native.kernels(n).inverse_root
     update_body, pull = gas.kernels(n).update_body, gas.kernels(n).pull
 
     if dim == 2:
@@ -42,7 +46,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
         def fan_vector(before: vec, after: vec) -> vec:
             return wp.cross(before, after)
 
-    @n.kernel(__name__)
+    @wp.func
+    def spring_pull(d: vec, w: vec, rest: real, k: real, kd: real) -> vec:
+        """The law of `forces/springs.py`, (k (l - rest) + kd w·d/l) d/l, with 1/l in place of a root and a quotient."""
+        l2 = wp.dot(d, d)
+        if l2 <= real(0.0):
+            return vec()
+        inverse = inverse_root(l2)
+        return (k * (real(1.0) - rest * inverse) + kd * wp.dot(w, d) * (inverse * inverse)) * d
+
+    @functools.partial(n.kernel(__name__), launch_bounds=(BLOCK, RESIDENT // BLOCK))
     def gather_forces(
         chunk_body: wp.array(dtype=int),
         chunk_start: wp.array(dtype=int),
@@ -74,19 +87,23 @@ def kernels(n: Numbers) -> SimpleNamespace:
             area = vec()
             begin = neighbour_start[i]
             fan = fan_end[i]
-            before = vec()
-            if fan > 0:
-                before = x[at(neighbours[at(fan - 1)])] - here
+            closed = fan > 0
             fan = wp.abs(fan)
+            before = vec()
+            opening = vec()
             for q in range(begin, neighbour_start[i + 1]):
                 j = at(neighbours[at(q)])
                 d = x[j] - here
                 if springy:
-                    force += spring_force(d, v[j] - speed, neighbour_rest[at(q)], k, kd)
+                    force += spring_pull(d, v[j] - speed, neighbour_rest[at(q)], k, kd)
                 if q < fan:
-                    if wp.static(dim == 3) or q == begin:
+                    if q == begin:
+                        opening = d
+                    elif wp.static(dim == 3):
                         area += fan_vector(before, d)
                     before = d
+            if closed:  # fans of outlines always are
+                area += fan_vector(before, opening)
             f_out[i] = force
             area_out[i] = area
             volume += wp.dot(here - origin, area)
@@ -142,4 +159,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         pressure_out, push_out, body_gravity_out)  # fmt: skip
             pull(b, x, v, grab_vertex, grab_target, grab_stiffness, grab_damping, f)
 
-    return SimpleNamespace(gather_forces=gather_forces, collect_bodies=collect_bodies)
+    return SimpleNamespace(
+        gather_forces=gather_forces, collect_bodies=collect_bodies, fan_vector=fan_vector, spring_pull=spring_pull
+    )

@@ -51,6 +51,14 @@ def kernels(n: Numbers, unit: float = 2.0**-40, rounded: Any = wp.rint) -> Simpl
             wp.atomic_add(sums, body * wp.static(turns) + d, in_units(component(value, d)))
 
     @wp.func
+    def is_moved(sums: wp.array(dtype=wp.int64), body: int) -> bool:
+        """Whether there is a sum to take: most bodies have none, and a look costs less than to clear it."""
+        any_of = wp.int64(0)
+        for d in range(wp.static(dim)):
+            any_of = any_of | sums[body * wp.static(dim) + d]
+        return any_of != wp.int64(0)
+
+    @wp.func
     def taken_move(sums: wp.array(dtype=wp.int64), body: int) -> vec:
         """The sum, which is zero afterwards."""
         out = vec()
@@ -74,5 +82,6 @@ def kernels(n: Numbers, unit: float = 2.0**-40, rounded: Any = wp.rint) -> Simpl
             return taken_move(sums, body)
 
     return SimpleNamespace(
-        add_move=add_move, add_turn=add_turn, taken_move=taken_move, taken_turn=taken_turn, turns=turns
-    )
+        add_move=add_move, add_turn=add_turn, is_moved=is_moved, taken_move=taken_move, taken_turn=taken_turn,
+        turns=turns,
+    )  # fmt: skip

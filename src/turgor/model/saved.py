@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
+from turgor.kernel.copies import Copies
+
 __all__ = ["Changed", "Rollback", "Saved", "restore", "saved"]
 
 
@@ -54,17 +56,26 @@ class Rollback:
     """Copies of what a frame changes, to go back to if it fails. Both calls are recorded in the frame's graph."""
 
     def __init__(self, owners: Sequence[Changed]) -> None:
-        self.owners = list(owners)
-        self._copies = [[wp.clone(attrgetter(name)(owner)) for name in owner.CHANGED] for owner in self.owners]
+        arrays = [attrgetter(name)(owner) for owner in owners for name in owner.CHANGED]
+        self._arrays = [(array, wp.clone(array)) for array in arrays]
+        together = [pair for pair in self._arrays if pair[0].device.is_cuda and pair[0].is_contiguous and pair[0].size]
+        self._keeping = Copies(*zip(*together, strict=True)) if together else None
+        self._returning = Copies(*zip(*((copy, array) for array, copy in together), strict=True)) if together else None
 
     def keep(self) -> None:
         """Copy the arrays."""
-        for owner, copies in zip(self.owners, self._copies, strict=True):
-            for name, copy in zip(owner.CHANGED, copies, strict=True):
-                wp.copy(copy, attrgetter(name)(owner))
+        if self._keeping is not None:
+            self._keeping.run()
+        for array, copy in self._apart():
+            wp.copy(copy, array)
 
     def go_back(self) -> None:
         """Put the copies back."""
-        for owner, copies in zip(self.owners, self._copies, strict=True):
-            for name, copy in zip(owner.CHANGED, copies, strict=True):
-                wp.copy(attrgetter(name)(owner), copy)
+        if self._returning is not None:
+            self._returning.run()
+        for array, copy in self._apart():
+            wp.copy(array, copy)
+
+    def _apart(self) -> list[tuple[Any, Any]]:
+        """What is copied one by one."""
+        return [pair for pair in self._arrays if not (pair[0].device.is_cuda and pair[0].is_contiguous)]

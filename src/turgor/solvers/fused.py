@@ -22,7 +22,7 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
     update, meet_walls, booked = shared.update, shared.meet_walls, shared.booked
     count_substep = plan.kernels(n).count_substep
 
-    @n.kernel(variant)
+    @functools.partial(n.kernel(variant), launch_bounds=(256, 4))  # registers for 1,024 threads per multiprocessor
     def advance(
         weight: real,
         x: wp.array(dtype=vec),  # state: at the start of the substep, and its end on return

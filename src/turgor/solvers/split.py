@@ -104,7 +104,7 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
             f[i] = vec()
             area[i] = vec()
 
-    @n.kernel(variant)
+    @functools.partial(n.kernel(variant), launch_bounds=(256, 4))  # registers for 1,024 threads per multiprocessor
     def meet(
         x: wp.array(dtype=vec),
         v: wp.array(dtype=vec),

@@ -13,6 +13,7 @@ __all__ = ["CANDIDATES", "CONSTRAINTS", "OVERLAPS", "PAIRS", "FeatureLauncher", 
 
 BLOCK = 64  # threads per body or pair of bodies on a GPU
 THREADS = 1 << 16  # that share a list on a GPU; on the CPU one thread walks it
+MOST_THREADS = 1 << 20  # that share one where each has little to do
 
 # entries of `overflow` behind the flag: how much was needed of a list that was too short
 PAIRS, CANDIDATES, CONSTRAINTS, OVERLAPS = 1, 2, 3, 4
@@ -44,9 +45,14 @@ class FeatureLauncher(Launcher):
         """One block of threads per element; a single thread on the CPU."""
         self.blocks(kernel, dim, BLOCK if self.parallel else 1, **given)
 
-    def walk(self, kernel: Any, **given: Any) -> None:
-        """Threads that share a list: thread t takes the elements t, t + stride, t + 2 stride ..."""
-        stride = THREADS if self.parallel else 1
+    def walk(self, kernel: Any, over: str | None = None, **given: Any) -> None:
+        """Threads that share a list: thread t takes the elements t, t + stride, t + 2 stride ...
+
+        over: name of the list, where a kernel is so light that there should be a thread for each element.
+        """
+        stride = 1
+        if self.parallel:
+            stride = THREADS if over is None else min(len(self._found(f"kernel {kernel.key}", over)), MOST_THREADS)
         self(kernel, stride, stride=stride, **given)
 
     def walk_parts(self, kernel: Any, each: Mapping[str, Sequence[Any]] | None = None, **given: Any) -> None:
@@ -54,10 +60,13 @@ class FeatureLauncher(Launcher):
         stride = THREADS if self.parallel else 1
         self.parts(kernel, stride, each or {}, stride=stride, **given)
 
-    def tile_parts(self, kernel: Any, dim: int, each: Mapping[str, Sequence[Any]] | None = None, **given: Any) -> None:
+    def tile_parts(
+        self, kernel: Any, dim: int, each: Mapping[str, Sequence[Any]] | None = None, block: int = BLOCK, **given: Any
+    ) -> None:
         """As `tiles` over a list of at most `dim` elements, of which threads of the CPU each take a part."""
         if self.sharing == 1:
-            self.tiles(kernel, dim, **{name: values[0] for name, values in (each or {}).items()}, **given)
+            own = {name: values[0] for name, values in (each or {}).items()}
+            self.blocks(kernel, dim, block if self.parallel else 1, **own, **given)
         else:
             self.parts(kernel, (-(-dim // self.sharing), 1), each or {}, **given)
 

@@ -81,6 +81,15 @@ class FeatureContacts(ContactMethod):
         self.overlaps.find()
         self.lists.flags.untested.zero_()
 
+    @property
+    def at_once(self) -> bool:
+        """Whether `solve_all` is the quicker way."""
+        return self.impulses.at_once
+
+    def solve_all(self, rounds: int) -> None:
+        """All rounds of impulses, and the displacements that follow."""
+        self.impulses.solve_all(rounds)
+
     def warm_start(self) -> None:
         """Begin with the forces of the substep before."""
         self.impulses.warm_start()
@@ -119,6 +128,15 @@ class FeatureContacts(ContactMethod):
     def watch(self, every: int, span: int, *, last: bool) -> None:
         """Whether a lone body that was left alone needs contact in the next substep."""
         self.lists.watch.watch(every, span, last=last)
+        if self.lists.launch.parallel:  # a test costs less there than a substep with contact
+            wp.capture_if(self.lists.flags.shape_doubt, on_true=lambda: self.look_again(span))
+
+    def look_again(self, span: int) -> None:
+        """Whether bodies that have used up their room are star-shaped still."""
+        self.lists.star_shaped.mark()
+        self.lists.watch.look_again(span)
+        self.lists.flags.shape_doubt.zero_()
+        self.lists.flags.body_doubt.zero_()
 
     def calm(self) -> None:
         """Whether a lone body can be left alone in the next substep."""

@@ -33,6 +33,7 @@ from turgor.model.saved import Rollback, restore, saved
 from turgor.model.scratch import Scratch
 from turgor.model.state import State
 from turgor.simulation.step.forces import Forces
+from turgor.simulation.step.free_turns import BlockTurn, block_turn
 from turgor.simulation.step.fused import FusedEnd
 from turgor.simulation.step.implicit import BackwardEuler
 from turgor.simulation.step.slow_damping import SlowDamping
@@ -106,6 +107,7 @@ class Step:
         if model.has_membranes and substeps is None and not scheme.implicit:
             self.substitute_viscosity(booking=ledger)
         self.fused = FusedEnd(model, self.launch, scheme, **options)
+        self.quick = block_turn(model, self.launch, scheme, gathers, ledger)
         self.implicit = BackwardEuler(self, ledger) if scheme.implicit and self.count else None
         self.split = self._split(contact, readings, options)
         # a single soft body only needs contact while it could touch itself
@@ -313,7 +315,7 @@ class Step:
         """A turn of the device-side loop: several substeps where a turn itself costs time (about 5 µs on a GPU)."""
         split = self.split
         if split is None:
-            self.turn(self.fused.run)
+            self.free_turn()
         elif not self.alone or split.method is None:
             self.turn(split.run)
         else:
@@ -324,21 +326,44 @@ class Step:
         for _ in range(self.unroll):
             self.substep(end)
 
+    def free_turn(self) -> None:
+        """Substeps of bodies that touch nothing."""
+        quick = self.quick_way
+        if quick is None:
+            self.turn(self.fused.run)
+        else:
+            quick.run(max(self.unroll, 2))  # one would be one, whatever the plan
+
+    @property
+    def quick_way(self) -> BlockTurn | None:
+        """Whole substeps in one kernel, if they need nothing else now."""
+        observed = self.before_motion is not None or self.after_substep is not None
+        return None if observed or self.state.walls.moving or self.model.feels_air else self.quick
+
     def lone_turn(self, split: SplitEnd, method: ContactMethod) -> None:
         """Substeps of bodies each alone in its world: whether they need contact is looked at after each of them.
 
         Where conditions cost as much as a substep, those that can do without for the whole turn are looked at once.
+        A world that touches nothing takes the same kernels whatever others do, so that it ends in the same bits.
         """
+        quick, flag = self.quick_way, self.scratch.may_self_touch
 
         def touching(v: Any) -> None:  # in some of the worlds
             split.run(v)
-            if self.model.worlds > 1:
+            if self.model.worlds > 1 and quick is None:
                 self.fused.run(v, counts=False)
+            elif self.model.worlds > 1 and quick is not None:
+                quick.follow()
             method.calm()
 
         def end(v: Any) -> None:
-            flag = self.scratch.may_self_touch
             wp.capture_if(flag, on_true=lambda: touching(v), on_false=lambda: self.fused.run(v))
+
+        def substep() -> None:
+            if quick is None:
+                self.substep(end)
+            else:
+                wp.capture_if(flag, on_true=lambda: self.substep(touching), on_false=lambda: quick.run(1))
 
         def look(every: int, *, last: bool) -> None:
             wp.capture_if(self.scratch.any_watched, on_true=lambda: method.watch(every, self.unroll, last=last))
@@ -348,13 +373,13 @@ class Step:
                 last = number == self.unroll - 1
                 if last:
                     self.scratch.any_near.zero_()
-                self.substep(end)
+                substep()
                 look(1, last=last)
             if self.unroll > 1:
                 look(self.unroll, last=True)
 
         def free() -> None:
-            self.turn(self.fused.run)
+            self.free_turn()
             look(self.unroll, last=True)
 
         if self.unroll == 1:

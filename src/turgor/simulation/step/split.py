@@ -128,6 +128,9 @@ class SplitEnd:
     def solve(self) -> None:
         """Rounds of impulses, then displacements: soft contacts and rigid ones together."""
         method, rigid = self.method, self.rigid_contacts
+        if method is not None and method.at_once:
+            method.solve_all(self.thoroughness * ROUNDS)
+            return
         if rigid is not None:
             rigid.find()
             rigid.warm_start()

@@ -10,7 +10,7 @@ from typing import Any, no_type_check
 
 import warp as wp
 
-from turgor.contact.features.launch import CANDIDATES, FeatureLauncher, started_with
+from turgor.contact.features.launch import BLOCK, CANDIDATES, FeatureLauncher, started_with
 from turgor.contact.geometry import closest_fast
 from turgor.kernel import structs
 from turgor.kernel.numbers import Numbers, at
@@ -45,6 +45,7 @@ class Candidates:
         self.warm_force = zeros(size, real)  # N: normal force in the substep before
         aside = size if self.launch.parallel else 0
         self.kept_candidates = zeros(aside, wp.vec4i)
+        self.chosen = zeros(aside, wp.int32)  # candidates that the next kernel takes, where threads are to be full
         self.kept_wake_travel, self.kept_warm_force = zeros(aside, real), zeros(aside, real)
         self.candidate_list = self.launch.struct(self.kernels.CandidateList)
         # of threads beside the first: lists of their own, joined behind the first one's
@@ -60,12 +61,12 @@ class Candidates:
         """The list is empty."""
         self.candidate_count.zero_()
 
-    def collect(self, launch: FeatureLauncher, kernel: Any, pairs: int, **each: Any) -> None:
-        """Add what a search over at most so many pairs of bodies finds; each: arguments per thread.
+    def collect(self, launch: FeatureLauncher, kernel: Any, pairs: int, block: int = BLOCK, **each: Any) -> None:
+        """Add what a search over at most so many pairs of bodies finds, in blocks; each: arguments per CPU thread.
 
         Each thread has a part of the pairs, in their order, so the joined list is in the order of one thread.
         """
-        launch.tile_parts(kernel, pairs, {"candidate_list": [self.candidate_list, *self.others], **each})
+        launch.tile_parts(kernel, pairs, {"candidate_list": [self.candidate_list, *self.others], **each}, block)
         if launch.sharing > 1:
             for more in self.others:
                 launch(self.kernels.join, 1, more=more)

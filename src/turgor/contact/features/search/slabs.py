@@ -25,6 +25,8 @@ from turgor.model.surfaces import Surfaces
 __all__ = ["Slabs", "kernels"]
 
 LENGTH = 128  # of a list; a pair has six: points, faces and edges of either body
+ROWS, CROSSING = 64, 256  # threads of a block along a list, and in all, where two lists are compared on a GPU
+FEW = 4096  # pairs: with more, there are threads enough
 
 
 class Slabs:
@@ -60,7 +62,8 @@ class Slabs:
         self.launch.tile_parts(self.kernels.fill_slabs, self.pair_capacity)
         self.launch.walk(self.kernels.choose_search)
         edges = {"slab_edge_low": self.slab_edge_low, "slab_edge_high": self.slab_edge_high}
-        self.candidates.collect(self.launch, self.kernels.cross_slabs, self.pair_capacity, **edges)
+        block = CROSSING if self.pair_capacity <= FEW else ROWS
+        self.candidates.collect(self.launch, self.kernels.cross_slabs, self.pair_capacity, block, **edges)
 
 
 @functools.cache
@@ -225,10 +228,11 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             ids = pair_list.pairs[pair]
             skin = thickness[ids[0]] + thickness[ids[1]]
             within = pair_list.pair_margin[pair] + skin
+            rows = wp.min(wp.block_dim(), ROWS)  # threads along one list; others share the second
             for side in range(2):
                 base = (pair * 6 + side) * LENGTH
                 other = (pair * 6 + 2 + 1 - side) * LENGTH
-                for j in range(lane, slab_counts[pair * 6 + 2 + 1 - side], wp.block_dim()):
+                for j in range(lane % rows, slab_counts[pair * 6 + 2 + 1 - side], rows):
                     which = slab_lists[at(other + j)]
                     f = faces[at(which)]
                     a = points[at(f[0])]
@@ -239,7 +243,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         c = points[at(f[wp.static(dim - 1)])]
                         low = wp.min(low, c)
                         high = wp.max(high, c)
-                    for k in range(slab_counts[pair * 6 + side]):
+                    for k in range(lane // rows, slab_counts[pair * 6 + side], wp.block_dim() // rows):
                         i = at(slab_lists[at(base + k)])
                         p = points[i]
                         off = wp.max(wp.max(low - p, p - high), vec())  # how far p is from the box
@@ -256,13 +260,13 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         g = edges[at(slab_lists[at(other + j)])]
                         slab_edge_low[at(j)] = wp.min(points[at(g[0])], points[at(g[1])])
                         slab_edge_high[at(j)] = wp.max(points[at(g[0])], points[at(g[1])])
-                for k in range(lane, slab_counts[pair * 6 + 4], wp.block_dim()):
+                for k in range(lane % rows, slab_counts[pair * 6 + 4], rows):
                     e = edges[at(slab_lists[at(base + k)])]
                     a = points[at(e[0])]
                     b = points[at(e[1])]
                     low = wp.min(a, b)
                     high = wp.max(a, b)
-                    for j in range(others):
+                    for j in range(lane // rows, others, wp.block_dim() // rows):
                         near_enough = bool(False)  # noqa: UP018
                         if wp.static(parallel):
                             g = edges[at(slab_lists[at(other + j)])]

@@ -16,6 +16,7 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.contact.features.launch import FeatureLauncher
+from turgor.kernel import native
 from turgor.kernel.blocks import block_sum
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
@@ -58,6 +59,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """In the order of a test."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     tiny = wp.constant(real(n.tiny))
+    lower = native.kernels(n).lower
 
     if dim == 2:
 
@@ -152,7 +154,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             else:
                 room = wp.asin(wp.min(cosine, real(1.0))) * height * far / (height + far)
                 if room < star_room[c]:
-                    wp.atomic_min(star_room, c, room)
+                    lower(star_room, c, room)
 
     @n.kernel(__name__)
     def mark_star_shaped(

@@ -89,6 +89,14 @@ class Watch:
         self.self_lists.test_faces(self.watched, every, ahead)
         self.launch(self.kernels.judge_watched, self.bodies, every=every, ahead=ahead)
 
+    def look_again(self, span: int) -> None:
+        """Bodies in doubt that turned out to be star-shaped still: they are left alone from now on."""
+        self.scratch.may_self_touch.zero_()
+        self.scratch.any_near.zero_()
+        self.fastest.zero_()
+        self.launch.blocks(self.kernels.measure_speeds, self.chunks, self.block)
+        self._begin(self.kernels.look_again, span=span)
+
     def calm(self) -> None:
         """After a substep with contact: whether the next needs none."""
         self.scratch.may_self_touch.zero_()
@@ -151,6 +159,31 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 if soft_chunk_start[chunk] == point_start[c]:
                     drift[c] = mean
 
+    @wp.func
+    def leave(
+        c: int,
+        h: real,
+        until_plan: int,
+        span: int,
+        star_room: wp.array(dtype=real),
+        fastest: wp.array(dtype=real),
+        drift: wp.array(dtype=vec),
+        watched: wp.array(dtype=int),
+        begins: wp.array(dtype=int),
+        watch_left: wp.array(dtype=real),
+        watch_travel: wp.array(dtype=real),
+        last_move: wp.array(dtype=vec),
+    ):
+        """A star-shaped body is watched if it could use up its room before the next plan."""
+        watched[c] = 0
+        step = real(CALM) * h * (real(2.0) * wp.sqrt(fastest[c]) + wp.length(drift[c]))
+        if not (step * real(until_plan) <= star_room[c]):
+            watched[c] = wp.where(step * real(span) <= star_room[c], span, 1)
+            begins[c] = 1
+            watch_left[c] = star_room[c]
+            watch_travel[c] = real(0.0)
+            last_move[c] = vec()
+
     @n.kernel(__name__)
     def look(
         dt: wp.array(dtype=real),
@@ -170,23 +203,48 @@ def kernels(n: Numbers) -> SimpleNamespace:
         any_near: wp.array(dtype=int),
         span: int,
     ):
-        """A star-shaped body is watched if it could use up its room before the next plan."""
+        """Which bodies are watched, and which need contact."""
         c = wp.tid()
         if star_shaped[c] != 0:
-            watched[c] = 0
-            step = real(CALM) * dt[0] * (real(2.0) * wp.sqrt(fastest[c]) + wp.length(drift[c]))
-            if not (step * real(until_plan[0]) <= star_room[c]):
-                watched[c] = wp.where(step * real(span) <= star_room[c], span, 1)
-                begins[c] = 1
-                watch_left[c] = star_room[c]
-                watch_travel[c] = real(0.0)
-                last_move[c] = vec()
+            leave(c, dt[0], until_plan[0], span, star_room, fastest, drift, watched, begins, watch_left, watch_travel,
+                  last_move)  # fmt: skip
         if watched[c] != 0:
             any_watched[0] = 1
             if watched[c] != span:
                 watched[c] = 1
                 any_near[0] = 1
         ends_fused[c] = wp.where(star_shaped[c] != 0 or watched[c] != 0, 1, 0)
+        if ends_fused[c] == 0:
+            may_self_touch[0] = 1
+            any_near[0] = 1
+
+    @n.kernel(__name__)
+    def look_again(
+        dt: wp.array(dtype=real),
+        until_plan: wp.array(dtype=int),
+        star_shaped: wp.array(dtype=int),
+        star_room: wp.array(dtype=real),
+        body_doubt: wp.array(dtype=int),
+        fastest: wp.array(dtype=real),
+        drift: wp.array(dtype=vec),
+        watched: wp.array(dtype=int),
+        begins: wp.array(dtype=int),
+        watch_left: wp.array(dtype=real),
+        watch_travel: wp.array(dtype=real),
+        last_move: wp.array(dtype=vec),
+        ends_fused: wp.array(dtype=int),
+        may_self_touch: wp.array(dtype=int),
+        any_near: wp.array(dtype=int),
+        span: int,
+    ):
+        """The same after a test of the bodies in doubt: those that are left alone already stay so."""
+        c = wp.tid()
+        if body_doubt[c] != 0 and star_shaped[c] != 0:
+            leave(c, dt[0], until_plan[0], span, star_room, fastest, drift, watched, begins, watch_left, watch_travel,
+                  last_move)  # fmt: skip
+            ends_fused[c] = 1
+        if watched[c] != 0 and watched[c] != span:
+            any_near[0] = 1
         if ends_fused[c] == 0:
             may_self_touch[0] = 1
             any_near[0] = 1
@@ -407,6 +465,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     return SimpleNamespace(
         measure_speeds=measure_speeds,
         look=look,
+        look_again=look_again,
         measure_watched=measure_watched,
         judge_watched=judge_watched,
         find_least_wake=find_least_wake,

@@ -35,6 +35,7 @@ CLOSING = 0.8  # share of the distance to it that a substep may use
 SLACK = 0.5  # contacts are made if the gap will be less than 1 + SLACK times the thickness
 DEEP = 0.2  # share of the skins below which the gap is given back
 REMOVAL = 0.02  # s: time in which it is
+RESIDENT = 512  # threads of make_constraints that are to find room on a GPU's multiprocessor
 STICKING = 100.0  # friction of contacts that had to be stopped
 
 
@@ -43,7 +44,8 @@ class ContactConstraints:
 
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         self.numbers, self.kernels = model.numbers, kernels(model.numbers, launch.parallel)
-        self.count = launch.zeros(1, wp.int32)
+        self.counts = launch.zeros(2, wp.int32)
+        self.count, self.awake_count = self.counts[:1], self.counts[1:]  # contacts; candidates that are awake
         self.part_counts = launch.zeros(LINE * launch.threads, wp.int32)  # of each thread, a cache line apart
         self.capacity = started_with(1, surfaces.point_count)
         self.surface = launch.struct(self.kernels.Faces)
@@ -56,7 +58,9 @@ class ContactConstraints:
 
     def make(self) -> None:
         """From the candidates that are awake."""
-        self.count.zero_()
+        self.counts.zero_()
+        if self.launch.parallel:
+            self.launch.walk(self.kernels.find_awake, over="candidates")
         if self.launch.sharing == 1:
             self.launch.walk(self.kernels.make_constraints, found=self.count)
         else:
@@ -133,6 +137,26 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         return of_rigid[rigid]
 
     @n.kernel(variant)
+    def find_awake(
+        overlapping: wp.array(dtype=int),
+        pair_travel_end: wp.array(dtype=real),
+        candidate_count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        wake_travel: wp.array(dtype=real),
+        warm_force: wp.array(dtype=real),
+        chosen: wp.array(dtype=int),
+        awake_count: wp.array(dtype=int),
+        stride: int,
+    ):
+        """On a GPU the few that are awake are listed first: no thread waits for its neighbours."""
+        for c in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
+            pair = at(candidates[at(c)][0])
+            if wake_travel[at(c)] <= pair_travel_end[pair] and overlapping[pair] == 0:
+                chosen[at(wp.atomic_add(awake_count, 0, 1))] = c
+            elif warm_force[at(c)] != real(0.0):
+                warm_force[at(c)] = real(0.0)
+
+    @functools.partial(n.kernel(variant), launch_bounds=(256, RESIDENT // 256))
     def make_constraints(
         dynamics: Dynamics,
         constraints: Constraints,
@@ -157,6 +181,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         candidates: wp.array(dtype=wp.vec4i),
         wake_travel: wp.array(dtype=real),
         warm_force: wp.array(dtype=real),
+        chosen: wp.array(dtype=int),
+        awake_count: wp.array(dtype=int),
         overflow: wp.array(dtype=int),
         found: wp.array(dtype=int),  # contacts of each part of the candidates
         stride: int,
@@ -166,9 +192,14 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         """The contacts of this substep among the candidates that are awake."""
         h = dt[0]
         count = wp.min(candidate_count[0], candidates.shape[0])
+        if wp.static(parallel):
+            count = awake_count[0]
         start = begin_of(part, parts, constraints.pair.shape[0])  # of the rows of this part
         rows = begin_of(part + 1, parts, constraints.pair.shape[0]) - start
-        for c in range(begin_of(part, parts, count) + wp.tid(), begin_of(part + 1, parts, count), stride):
+        for t in range(begin_of(part, parts, count) + wp.tid(), begin_of(part + 1, parts, count), stride):
+            c = t
+            if wp.static(parallel):
+                c = chosen[at(t)]
             candidate = candidates[at(c)]
             pair = at(candidate[0])
             old = warm_force[at(c)]
@@ -333,5 +364,9 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         constraints.count[0] = total
 
     return SimpleNamespace(
-        Constraints=Constraints, Faces=Faces, make_constraints=make_constraints, join_parts=join_parts
+        Constraints=Constraints,
+        Faces=Faces,
+        find_awake=find_awake,
+        make_constraints=make_constraints,
+        join_parts=join_parts,
     )

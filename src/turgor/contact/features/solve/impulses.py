@@ -14,11 +14,15 @@ import warp as wp
 from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.solve import constraints as contact_constraints
 from turgor.contact.features.solve import sides
+from turgor.kernel import native
 from turgor.kernel.launch import begin_of
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 
 __all__ = ["Impulses", "kernels"]
+
+SMALL = 4096  # points in all worlds
+BLOCK = 512  # threads of the block that solves small scenes at once
 
 
 class Impulses:
@@ -27,6 +31,15 @@ class Impulses:
     def __init__(self, model: Model, launch: FeatureLauncher) -> None:
         self.kernels, self.launch = kernels(model.numbers, launch.parallel), launch
         self.soft, self.rigid, self.worlds = model.vertices * model.worlds, model.rigids.total, model.worlds
+
+    @property
+    def at_once(self) -> bool:
+        """Whether one block of threads is enough for all of a substep's rounds: launches would take longer."""
+        return self.launch.parallel and not self.rigid and self.soft <= SMALL
+
+    def solve_all(self, rounds: int) -> None:
+        """From the forces of the substep before to displacements."""
+        self.launch.blocks(self.kernels.solve_all, 1, BLOCK, soft=self.soft, rounds=rounds)
 
     def warm_start(self) -> None:
         """Begin with the forces of the substep before, or a share of what is missing."""
@@ -71,26 +84,41 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     cross, swing, turn_by = side.cross, side.swing, side.turn_by
     relative_velocity, can_turn = side.relative_velocity, side.can_turn
     angular_momentum_of_side, turn_side = side.angular_momentum_of_side, side.turn_side
-    taken_move, taken_turn = side.taken_move, side.taken_turn
+    is_moved, taken_move, taken_turn = side.is_moved, side.taken_move, side.taken_turn
+
+    @wp.func(inline=True)
+    def share_out_one(dynamics: Dynamics, constraints: Constraints, row: int):
+        if constraints.impulse[row] == real(0.0):
+            first = constraints.first[row]
+            second = constraints.second[row]
+            w = constraints.first_weight[row]
+            u = constraints.second_weight[row]
+            rigids = constraints.rigids[row]
+            relative = relative_velocity(dynamics, rigids, constraints.place[row], first, w, second, u)
+            normal = constraints.normal[row]
+            missing = constraints.min_speed[row] - wp.dot(relative, normal)
+            if missing > real(0.0):
+                share = share_of(dynamics, rigids, constraints.place[row], normal, first, w, second, u)
+                constraints.impulse[row] = share * constraints.effective_mass[row] * missing
 
     @n.kernel(variant)
     def share_out(dynamics: Dynamics, constraints: Constraints, stride: int, part: int, parts: int):
         """New contacts begin with their share of what is missing, all at the same velocities: order does not show."""
         count = wp.min(constraints.count[0], constraints.pair.shape[0])
         for r in range(begin_of(part, parts, count) + wp.tid(), begin_of(part + 1, parts, count), stride):
-            row = at(r)
-            if constraints.impulse[row] == real(0.0):
-                first = constraints.first[row]
-                second = constraints.second[row]
-                w = constraints.first_weight[row]
-                u = constraints.second_weight[row]
-                rigids = constraints.rigids[row]
-                relative = relative_velocity(dynamics, rigids, constraints.place[row], first, w, second, u)
-                normal = constraints.normal[row]
-                missing = constraints.min_speed[row] - wp.dot(relative, normal)
-                if missing > real(0.0):
-                    share = share_of(dynamics, rigids, constraints.place[row], normal, first, w, second, u)
-                    constraints.impulse[row] = share * constraints.effective_mass[row] * missing
+            share_out_one(dynamics, constraints, at(r))
+
+    @wp.func(inline=True)
+    def warm_start_one(dynamics: Dynamics, constraints: Constraints, row: int):
+        old = constraints.impulse[row]
+        if old > real(0.0):
+            first = constraints.first[row]
+            second = constraints.second[row]
+            rigids = constraints.rigids[row]
+            place = constraints.place[row]
+            p = old * constraints.normal[row]
+            push_side(dynamics, rigids[0], p, place, first, constraints.first_weight[row])
+            push_side(dynamics, rigids[1], -p, place, second, constraints.second_weight[row])
 
     @wp.func(inline=True)
     def is_mine(
@@ -122,23 +150,19 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     ):
         """Begin with the forces of the substep before: what lies on something is then nearly solved already."""
         for r in range(wp.tid(), wp.min(constraints.count[0], constraints.pair.shape[0]), stride):
-            row = at(r)
-            old = constraints.impulse[row]
-            if old > real(0.0) and is_mine(constraints, row, pairs, world, worlds, part, parts):
-                first = constraints.first[row]
-                second = constraints.second[row]
-                rigids = constraints.rigids[row]
-                place = constraints.place[row]
-                p = old * constraints.normal[row]
-                push_side(dynamics, rigids[0], p, place, first, constraints.first_weight[row])
-                push_side(dynamics, rigids[1], -p, place, second, constraints.second_weight[row])
+            if is_mine(constraints, at(r), pairs, world, worlds, part, parts):
+                warm_start_one(dynamics, constraints, at(r))
+
+    @wp.func(inline=True)
+    def store_force(constraints: Constraints, h: real, warm_force: wp.array(dtype=real), row: int):
+        if constraints.bounces[row] == 0:
+            warm_force[at(constraints.candidate[row])] = constraints.impulse[row] / h
 
     @n.kernel(variant)
     def store_forces(constraints: Constraints, dt: wp.array(dtype=real), warm_force: wp.array(dtype=real), stride: int):
         """Keep the forces for the next substep; those of a bounce do not last."""
         for r in range(wp.tid(), wp.min(constraints.count[0], constraints.pair.shape[0]), stride):
-            if constraints.bounces[at(r)] == 0:
-                warm_force[at(constraints.candidate[at(r)])] = constraints.impulse[at(r)] / dt[0]
+            store_force(constraints, dt[0], warm_force, at(r))
 
     @wp.func(inline=True)
     def apply_impulse(dynamics: Dynamics, rigid: int, p: vec, place: vec, ids: wp.vec3i, w: vec):
@@ -153,6 +177,63 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     into = wp.min(wp.dot(p, wall), real(0.0))
                     share = w[k] * dynamics.soft_inverse_mass[i]
                     dynamics.point_v[i] = dynamics.point_v[i] + share * (p - into * wall)
+
+    @wp.func(inline=True)
+    def solve_one(dynamics: Dynamics, constraints: Constraints, row: int):
+        first = constraints.first[row]
+        second = constraints.second[row]
+        w = constraints.first_weight[row]
+        u = constraints.second_weight[row]
+        rigids = constraints.rigids[row]
+        place = constraints.place[row]
+        normal = constraints.normal[row]
+        relative = relative_velocity(dynamics, rigids, place, first, w, second, u)
+        speed = wp.dot(relative, normal)
+        before = constraints.impulse[row]
+        if before > real(0.0) or speed < constraints.min_speed[row]:
+            effective = constraints.effective_mass[row]
+            if wp.static(parallel):
+                effective *= share_of(dynamics, rigids, place, normal, first, w, second, u)
+            after = wp.max(before + effective * (constraints.min_speed[row] - speed), real(0.0))
+            constraints.impulse[row] = after
+            p = (after - before) * normal
+            # friction: what the velocity across the normal still needs, within the cone of the normal impulse
+            mu = constraints.friction[row]
+            friction_before = constraints.friction_impulse[row]
+            if mu > real(0.0):
+                inverse_inertia = constraints.inverse_inertia[row]
+                lever = constraints.gap[row] * normal
+                slip = relative - speed * normal
+                slip_mass = effective
+                soft = rigids[0] < 0 and rigids[1] < 0
+                free = can_turn(inverse_inertia)  # none of the points is pinned
+                if free:
+                    centre = constraints.centre[row]
+                    momentum = angular_momentum_of_side(dynamics, first, centre)
+                    momentum += angular_momentum_of_side(dynamics, second, centre)
+                    turned = turn_by(inverse_inertia, momentum)
+                    slip -= swing(turned, lever)
+                if not soft:
+                    along = wp.normalize(slip)
+                    inverse_mass = side_mobility(dynamics, rigids[0], place, -along, first, w)
+                    inverse_mass += side_mobility(dynamics, rigids[1], place, along, second, u)
+                    if inverse_mass > real(0.0):  # else there is no slip
+                        slip_mass = effective / (constraints.effective_mass[row] * inverse_mass)
+                wanted = friction_before - slip_mass * slip
+                wanted -= wp.dot(wanted, normal) * normal
+                size = wp.length(wanted)
+                limit = mu * after
+                if size > limit:
+                    wanted *= limit / size
+                change = wanted - friction_before
+                constraints.friction_impulse[row] = wanted
+                p += change
+                if free:
+                    back = -turn_by(inverse_inertia, cross(lever, change))
+                    turn_side(dynamics, first, centre, back)
+                    turn_side(dynamics, second, centre, back)
+            apply_impulse(dynamics, rigids[0], p, place, first, w)
+            apply_impulse(dynamics, rigids[1], -p, place, second, u)
 
     @n.kernel(variant)
     def solve(
@@ -170,69 +251,20 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         count = wp.min(constraints.count[0], constraints.pair.shape[0])
         for r in range(wp.tid(), count, stride):
             row = at(wp.where(backwards != 0, count - 1 - r, r))
-            if not is_mine(constraints, row, pairs, world, worlds, part, parts):
-                continue
-            first = constraints.first[row]
-            second = constraints.second[row]
-            w = constraints.first_weight[row]
-            u = constraints.second_weight[row]
-            rigids = constraints.rigids[row]
-            place = constraints.place[row]
-            normal = constraints.normal[row]
-            relative = relative_velocity(dynamics, rigids, place, first, w, second, u)
-            speed = wp.dot(relative, normal)
-            before = constraints.impulse[row]
-            if before > real(0.0) or speed < constraints.min_speed[row]:
-                effective = constraints.effective_mass[row]
-                if wp.static(parallel):
-                    effective *= share_of(dynamics, rigids, place, normal, first, w, second, u)
-                after = wp.max(before + effective * (constraints.min_speed[row] - speed), real(0.0))
-                constraints.impulse[row] = after
-                p = (after - before) * normal
-                # friction: what the velocity across the normal still needs, within the cone of the normal impulse
-                mu = constraints.friction[row]
-                friction_before = constraints.friction_impulse[row]
-                if mu > real(0.0):
-                    inverse_inertia = constraints.inverse_inertia[row]
-                    lever = constraints.gap[row] * normal
-                    slip = relative - speed * normal
-                    slip_mass = effective
-                    soft = rigids[0] < 0 and rigids[1] < 0
-                    free = can_turn(inverse_inertia)  # none of the points is pinned
-                    if free:
-                        centre = constraints.centre[row]
-                        momentum = angular_momentum_of_side(dynamics, first, centre)
-                        momentum += angular_momentum_of_side(dynamics, second, centre)
-                        turned = turn_by(inverse_inertia, momentum)
-                        slip -= swing(turned, lever)
-                    if not soft:
-                        along = wp.normalize(slip)
-                        inverse_mass = side_mobility(dynamics, rigids[0], place, -along, first, w)
-                        inverse_mass += side_mobility(dynamics, rigids[1], place, along, second, u)
-                        if inverse_mass > real(0.0):  # else there is no slip
-                            slip_mass = effective / (constraints.effective_mass[row] * inverse_mass)
-                    wanted = friction_before - slip_mass * slip
-                    wanted -= wp.dot(wanted, normal) * normal
-                    size = wp.length(wanted)
-                    limit = mu * after
-                    if size > limit:
-                        wanted *= limit / size
-                    change = wanted - friction_before
-                    constraints.friction_impulse[row] = wanted
-                    p += change
-                    if free:
-                        back = -turn_by(inverse_inertia, cross(lever, change))
-                        turn_side(dynamics, first, centre, back)
-                        turn_side(dynamics, second, centre, back)
-                apply_impulse(dynamics, rigids[0], p, place, first, w)
-                apply_impulse(dynamics, rigids[1], -p, place, second, u)
+            if is_mine(constraints, row, pairs, world, worlds, part, parts):
+                solve_one(dynamics, constraints, row)
+
+    @wp.func(inline=True)
+    def collect_point(dynamics: Dynamics, i: int):
+        if is_moved(dynamics.sums, i):
+            dynamics.point_v[i] = dynamics.point_v[i] + taken_move(dynamics.sums, i)
 
     @n.kernel(variant)
     def collect(dynamics: Dynamics, soft: int):
         """Apply the sums of a parallel round: to the soft points, then to the rigid bodies."""
         t = wp.tid()
         if t < soft:
-            dynamics.point_v[t] = dynamics.point_v[t] + taken_move(dynamics.sums, t)
+            collect_point(dynamics, t)
         else:
             r = t - soft
             dynamics.rigid_v[r] = dynamics.rigid_v[r] + dynamics.rigid_inverse_mass[r] * taken_move(dynamics.sums, t)
@@ -254,7 +286,47 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         if soft_inverse_mass[i] > real(0.0):
             move[i] = move[i] + dt[0] * (v[i] - v_free[i])
 
+    solve_all = None
+    if parallel:
+        barrier = native.kernels(n).barrier
+
+        @functools.partial(n.kernel(f"{variant}_at_once"), launch_bounds=BLOCK)
+        def solve_all(
+            dynamics: Dynamics,
+            constraints: Constraints,
+            dt: wp.array(dtype=real),
+            v_free: wp.array(dtype=vec),
+            move: wp.array(dtype=vec),
+            warm_force: wp.array(dtype=real),
+            soft: int,
+            rounds: int,
+        ):
+            """From warm_start to follow by one block of threads, with barriers in place of launches."""
+            _, lane = wp.tid()
+            count = wp.min(constraints.count[0], constraints.pair.shape[0])
+            for r in range(lane, count, wp.block_dim()):
+                share_out_one(dynamics, constraints, at(r))
+                warm_start_one(dynamics, constraints, at(r))
+            barrier()
+            for i in range(lane, soft, wp.block_dim()):
+                collect_point(dynamics, at(i))
+            barrier()
+            for _ in range(rounds):
+                for r in range(lane, count, wp.block_dim()):
+                    solve_one(dynamics, constraints, at(r))
+                barrier()
+                for i in range(lane, soft, wp.block_dim()):
+                    collect_point(dynamics, at(i))
+                barrier()
+            for r in range(lane, count, wp.block_dim()):
+                store_force(constraints, dt[0], warm_force, at(r))
+            for i in range(lane, soft, wp.block_dim()):
+                p = at(i)
+                if dynamics.soft_inverse_mass[p] > real(0.0):
+                    move[p] = move[p] + dt[0] * (dynamics.point_v[p] - v_free[p])
+
     return SimpleNamespace(
+        solve_all=solve_all,
         share_out=share_out,
         warm_start=warm_start,
         store_forces=store_forces,

@@ -331,6 +331,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         inertia_of_points=inertia_of_points,
         angular_momentum_of_side=angular_momentum_of_side,
         turn_side=turn_side,
+        is_moved=integers.is_moved,
         taken_move=integers.taken_move,
         taken_turn=integers.taken_turn,
     )

@@ -33,6 +33,7 @@ from turgor.model.surfaces import Surfaces
 __all__ = ["Sweep", "kernels"]
 
 FLOOR = 0.05  # share of the skins that must be left between surfaces
+RESIDENT = 256  # threads of follow_candidates that are to find room on a GPU's multiprocessor
 PATIENCE = 6  # rounds of impulses before zones are made
 HELD = 0.1  # least share of an impulse's effect that is left by taking its moment back
 WHOLE = 24  # round from which on whole bodies join, so that there is an end
@@ -48,6 +49,7 @@ class Sweep:
         self.bodies = surfaces.bodies * model.worlds
         self.soft = model.vertices * model.worlds
         self.rounds, self.again, self.jammed = (launch.zeros(1, wp.int32) for _ in range(3))
+        self.reached_count = launch.zeros(1, wp.int32)  # candidates to be followed in a round, on a GPU
         self.round_number = launch.zeros(1, wp.int32)  # through all substeps
         self.stirred = launch.zeros(self.soft + model.rigids.total, wp.int32)  # per node: round in which it was, last
         # so far: first rounds of substeps, candidates followed in them; later rounds, candidates followed in those
@@ -81,10 +83,16 @@ class Sweep:
         self.launch.walk(self.kernels.add_travel)
 
     def round(self) -> None:
-        """Follow the candidates that could meet; impulses where they do."""
+        """Follow the candidates that could meet; impulses where they do.
+
+        On a GPU a condition costs more than a kernel: the impulses of the round before are measured, if there was one.
+        """
+        if self.launch.parallel:
+            self.measure()
         self.follow_candidates()
         self.impulses.collect()
-        wp.capture_if(self.again, on_true=self.measure)
+        if not self.launch.parallel:
+            wp.capture_if(self.again, on_true=self.measure)
 
     def measure(self) -> None:
         """How far impulses have led from the movements that the lists know."""
@@ -105,6 +113,8 @@ class Sweep:
     def follow_candidates(self) -> None:
         """Along their movements."""
         self.launch.walk(self.kernels.begin_round)
+        if self.launch.parallel:
+            self.launch.walk(self.kernels.find_reached, over="candidates")
         self.launch.walk(self.kernels.follow_candidates, table=self.table)
 
 
@@ -159,6 +169,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         round_number: wp.array(dtype=int),
         again: wp.array(dtype=int),
         jammed: wp.array(dtype=int),
+        reached_count: wp.array(dtype=int),
         stride: int,
     ):
         """Which candidates have to be followed: most of their gap, skins included, is less than they can approach."""
@@ -168,6 +179,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             again[0] = 0
             jammed[0] = 0
             near.anew[0] = 0
+            reached_count[0] = 0
         for k in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             p = at(k)
             one = at(pairs[p][0])
@@ -183,6 +195,33 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 extend(near, p, rounds[0] == 1, pair_horizon[p], most)
 
     @n.kernel(variant)
+    def find_reached(
+        moves: Moves,
+        faces: wp.array(dtype=face),
+        edges: wp.array(dtype=wp.vec4i),
+        pair_horizon: wp.array(dtype=real),
+        candidate_count: wp.array(dtype=int),
+        candidates: wp.array(dtype=wp.vec4i),
+        wake_travel: wp.array(dtype=real),
+        rounds: wp.array(dtype=int),
+        round_number: wp.array(dtype=int),
+        stirred: wp.array(dtype=int),
+        chosen: wp.array(dtype=int),
+        reached_count: wp.array(dtype=int),
+        stride: int,
+    ):
+        """On a GPU the few candidates to be followed in this round are listed first: no thread waits for another."""
+        for c in range(wp.tid(), wp.min(candidate_count[0], candidates.shape[0]), stride):
+            candidate = candidates[at(c)]
+            if wake_travel[at(c)] <= pair_horizon[at(candidate[0])]:
+                due = rounds[0] == 1
+                if not due:
+                    nodes = nodes_of(moves, points_of(candidate, faces, edges))
+                    due = were_stirred(stirred, round_number[0], nodes)
+                if due:
+                    chosen[at(wp.atomic_add(reached_count, 0, 1))] = c
+
+    @functools.partial(n.kernel(variant), launch_bounds=(256, RESIDENT // 256))
     def follow_candidates(
         moves: Moves,
         zones: Zones,
@@ -206,6 +245,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         sweep_work: wp.array(dtype=wp.int64),
         again: wp.array(dtype=int),
         jammed: wp.array(dtype=int),
+        chosen: wp.array(dtype=int),
+        reached_count: wp.array(dtype=int),
         table: Table,  # of impulses per pair of bodies, for readings; else empty
         stride: int,
     ):
@@ -220,8 +261,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             noted = near.anew[0] == 0
             count = wp.where(noted, near.count[0], count)
             near.count[0] = wp.where(noted, count, 0)
+        else:
+            count = reached_count[0]
         for q in range(wp.tid(), count, stride):
             c = q
+            if wp.static(parallel):
+                c = chosen[at(q)]
             if noted:
                 if not were_stirred(stirred, now, near.nodes[at(q)]):
                     continue
@@ -235,7 +280,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             if wake <= pair_horizon[pair]:
                 its = points_of(candidate, faces, edges)
                 nodes = nodes_of(moves, its)
-                if not (first_round or noted or were_stirred(stirred, now, nodes)):
+                if not (wp.static(parallel) or first_round or noted or were_stirred(stirred, now, nodes)):
                     continue
                 many += 1
                 kind = candidate[3]
@@ -346,8 +391,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             wp.atomic_add(sweep_work, which + 1, wp.int64(many))
 
     @n.kernel(variant)
-    def measure_deviation(moves: Moves, dynamics: Dynamics, dt: wp.array(dtype=real)):
+    def measure_deviation(moves: Moves, dynamics: Dynamics, dt: wp.array(dtype=real), rounds: wp.array(dtype=int)):
         """How far impulses have led soft points from the movements that the lists know."""
+        if rounds[0] == 0:
+            return
         i = at(wp.tid())
         changed = dt[0] * wp.length(dynamics.point_v[i] - moves.v_free[i])
         if changed > moves.unmade_move[moves.point_body[i]]:
@@ -396,6 +443,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     return SimpleNamespace(
         begin=begin,
         begin_round=begin_round,
+        find_reached=find_reached,
         follow_candidates=follow_candidates,
         measure_deviation=measure_deviation,
         add_travel=add_travel,
