@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["loops", "to_3d", "vertex_normals"]
+__all__ = ["is_closed", "is_star_shaped", "loops", "to_3d", "vertex_normals"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -40,6 +40,26 @@ def to_3d(points: npt.ArrayLike) -> FloatArray:
     result = np.zeros((len(points), 3))
     result[:, : points.shape[1]] = points
     return result
+
+
+def is_closed(faces: npt.NDArray[np.integer]) -> bool:
+    """Whether each edge of triangles (m, 3) belongs to two of them, which turn the same way around."""
+    if not len(faces):
+        return False
+    size = int(faces.max()) + 1
+    start, end = (np.asarray(faces[:, order], np.int64).ravel() for order in ((0, 1, 2), (1, 2, 0)))
+    there, back = np.sort(start * size + end), np.sort(end * size + start)
+    return bool(np.array_equal(there, back) and (np.diff(there) > 0).all())
+
+
+def is_star_shaped(points: npt.NDArray[Real], faces: npt.NDArray[np.integer]) -> bool:
+    """Whether all of a closed surface is seen from its middle, so that it hides its own inner side from outside."""
+    x, y, z = np.ascontiguousarray((points - points.mean(axis=0)).T)
+    a, b, c = faces.T
+    volume = x[a] * (y[b] * z[c] - z[b] * y[c])
+    volume += y[a] * (z[b] * x[c] - x[b] * z[c])
+    volume += z[a] * (x[b] * y[c] - y[b] * x[c])
+    return bool((volume > 0.0).all())
 
 
 def vertex_normals(points: npt.NDArray[Real], faces: npt.NDArray[np.integer]) -> npt.NDArray[Real]:

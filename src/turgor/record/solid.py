@@ -15,7 +15,7 @@ from turgor.output.frame import BodyLayout, Frame, Layout, WallPose
 from turgor.record import look as looks
 from turgor.record.camera import camera_place, scene_points
 from turgor.record.drawn_mesh import DrawnMesh, Texture
-from turgor.record.geometry import vertex_normals
+from turgor.record.geometry import is_closed, is_star_shaped, vertex_normals
 from turgor.record.look import Color, Look, Pixels, ValueColors
 from turgor.record.scenery import Floor, make_samples, make_walls, open_window
 from turgor.record.skin import PICTURED, STREAMED, DrawnBody, Skin
@@ -179,8 +179,9 @@ class _Surface:
         self._mesh = DrawnMesh(
             points[self._ids][self._copies], faces, normals=True, colors=look.color_by is not None, uv=coordinates
         )
+        self._closed = is_closed(np.asarray(body.faces))
         glow = 0.46 if body.kind == "cloth" else 0.42
-        window.add(
+        self._actor = window.add(
             self._mesh.data,
             color=color if texture is None else (1.0, 1.0, 1.0),
             ambient=glow,
@@ -193,6 +194,8 @@ class _Surface:
         own = points[self._ids]
         normals = vertex_normals(own, self._faces)[self._copies]
         self._mesh.update(own[self._copies], normals, None if colors is None else colors[self._ids] * 255)
+        inside_hidden = self._closed and is_star_shaped(own, self._faces)
+        self._actor.GetProperty().SetBackfaceCulling(inside_hidden)  # its other side need not be drawn
 
 
 def _cloth_texture(name: str | Path | None, color: Color) -> Texture:

@@ -41,7 +41,8 @@ def write_video(
         return
     import vtkmodules.vtkRenderingOpenGL2  # noqa: F401  (before the fork, so that it is loaded once)
 
-    os.environ["LP_NUM_THREADS"] = "0"  # each paints on a core of its own
+    os.environ["LP_NUM_THREADS"] = "0"  # each paints on a core of its own, and encodes there
+    options = {**options, "threads": 1}
     halves = [target.with_name(f"half-{k}{target.suffix}") for k in (0, 1)]
     middle = total // 2
     listen, speak = os.pipe()
