@@ -7,8 +7,9 @@ where colours are mixed between pixels, or where coordinates go on straight beyo
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +22,13 @@ __all__ = ["atlas"]
 
 MARGIN = 0.125  # of the side of an image: how far it goes on around its place
 REPEATS = 8  # times that an image may be repeated along a side; graphics cards repeat a whole image, not a part of it
-LARGEST = 8192  # pixels along a side, which all graphics cards take; above it images are made smaller
-MOST = 1 << 26  # pixels of one image
+LARGEST = 4096  # pixels along a side: 50 MB, and all graphics cards take it; above it images are made smaller
+MOST = 1 << 25  # pixels of one image: 130 MB while it is read, one after the other
+ALL = 1 << 27  # pixels of all images: some seconds
 PLAIN = 8  # pixels along the side of a plain colour
+
+#: What Pillow raises on damaged images
+DAMAGED = (OSError, ValueError, SyntaxError, ArithmeticError, LookupError, struct.error, zlib.error)
 
 Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
 
@@ -36,11 +41,11 @@ def atlas(looks: Sequence[str | Color], which: Integers, uv: FloatArray) -> tupl
     """
     placed = [_in_range(uv[which == number]) for number in range(len(looks))]
     needed = np.maximum(np.ceil([part.max(axis=(0, 1)) - MARGIN / 2 for part in placed]), 1.0)
-    images = [_image(look) for look in looks]
-    if any(image is None for image in images) or not needed.max() <= REPEATS:
+    sizes = np.array([_size(look) for look in looks])
+    pixels = sizes.prod(axis=1)
+    if not pixels.all() or pixels.max() > MOST or pixels.sum() > ALL or not needed.max() <= REPEATS:
         return None
     repeats = needed.astype(int)
-    sizes = np.array([image.size for image in images])
     columns = int(np.ceil(np.sqrt(len(looks))))
     rows = -(-len(looks) // columns)
     cell = (sizes * (repeats + 2 * MARGIN)).max(axis=0) + 2
@@ -48,11 +53,13 @@ def atlas(looks: Sequence[str | Color], which: Integers, uv: FloatArray) -> tupl
     cell = np.floor(cell * smaller).astype(int)
     whole = np.zeros((rows * cell[1], columns * cell[0], 3), np.uint8)
     moved = np.empty_like(uv)
-    for number, (image, part, times) in enumerate(zip(images, placed, repeats, strict=True)):
+    for number, (look, part, times) in enumerate(zip(looks, placed, repeats, strict=True)):
         size = np.maximum(np.floor(sizes[number] * smaller), 1).astype(int)
-        pixels: Pixels = np.asarray(image.convert("RGB").resize(tuple(size.tolist())))
+        image = _pixels(look, size)
+        if image is None:
+            return None
         margin = np.ceil(MARGIN * size).astype(int)
-        tiled = np.tile(pixels, (times[1], times[0], 1))
+        tiled = np.tile(image, (times[1], times[0], 1))
         around = np.pad(tiled, ((margin[1],) * 2, (margin[0],) * 2, (0, 0)), "wrap")[: cell[1], : cell[0]]
         corner = np.array([number % columns, number // columns]) * cell
         whole[corner[1] : corner[1] + around.shape[0], corner[0] : corner[0] + around.shape[1]] = around
@@ -70,23 +77,32 @@ def _in_range(uv: FloatArray) -> FloatArray:
     return np.asarray(moved)
 
 
-def _image(look: str | Color) -> Any:
-    """As an image of Pillow, or None."""
+def _size(look: str | Color) -> tuple[int, int]:
+    """Width and height of an image, without reading the rest of it; zeros where that fails, or Pillow is not there."""
+    if not isinstance(look, str):
+        return PLAIN, PLAIN
     try:
         from PIL import Image
     except ImportError:
-        return None
+        return 0, 0
     try:
-        if not isinstance(look, str):
-            red, green, blue = (round(255 * min(max(part, 0.0), 1.0)) for part in look)
-            return Image.new("RGB", (PLAIN, PLAIN), (red, green, blue))
-        image = Image.open(look)
-        if image.width * image.height > MOST:
-            return None
-        image.load()
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # Pillow on damaged images
+        with Image.open(look) as image:
+            return image.width, image.height
+    except (Image.DecompressionBombError, *DAMAGED):
+        return 0, 0
+
+
+def _pixels(look: str | Color, size: Integers) -> Pixels | None:
+    """An image, or a colour, made (width, height) `size`; None where it cannot be read."""
+    if not isinstance(look, str):
+        return np.full((size[1], size[0], 3), np.rint(255 * np.clip(look, 0.0, 1.0)), np.uint8)
+    from PIL import Image
+
+    try:
+        with Image.open(look) as image:
+            return np.asarray(image.convert("RGB").resize((int(size[0]), int(size[1]))))
+    except DAMAGED:
         return None
-    return image
 
 
 def _saved(pixels: Pixels) -> str:
