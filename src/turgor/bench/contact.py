@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from turgor import gallery, shapes
-from turgor.bench.measure import in_turns, mean_frame, ratios, simulated, spread
+from turgor.bench.measure import in_turns, mean_frame, now, ratios, simulated, spread
 from turgor.bench.suite import Options, Tables
 from turgor.contact.features.method import FeatureContacts
 from turgor.scene import Gas, Scene, Springs
@@ -105,10 +104,10 @@ def pile(options: Options) -> Tables:
         action: Callable[..., Any] = getattr(owner, name)
 
         def timed(*args: Any, **kwargs: Any) -> Any:
-            start = time.perf_counter()
+            start = now()
             inside.append(0.0)
             result = action(*args, **kwargs)
-            wall = time.perf_counter() - start
+            wall = now() - start
             spent[title] = spent.get(title, 0.0) + wall - inside.pop()
             if inside:
                 inside[-1] += wall
@@ -132,10 +131,10 @@ def pile(options: Options) -> Tables:
     for name in ("find", "warm_start", "solve", "push", "store"):
         watch(rigid, name, "rigid contacts")
     frames = 1 if options.quick else 5
-    start = time.perf_counter()
+    start = now()
     for _ in range(frames):
         step.frame()
-    spent["whole frame"] = time.perf_counter() - start
+    spent["whole frame"] = now() - start
     whole = spent["whole frame"]
     rows = [
         {"stage": title, "ms": 1e3 * seconds / frames, "share": seconds / whole}
