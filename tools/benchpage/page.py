@@ -59,6 +59,7 @@ def _machines(every: Sequence[Results]) -> str:
     lines = [[words, *(cell(results["machine"].get(key)) for results in every)] for key, words in MACHINE.items()]
     for name in sorted({name for results in every for name in results["machine"]["devices"]} - {"cpu"}):
         lines.append([name, *(cell(results["machine"]["devices"].get(name)) for results in every)])
+    lines.append(["clock", *(cell(results.get("options", {}).get("clock")) for results in every)])
     lines.append(["note", *(cell(results.get("note")) for results in every)])
     return _table(["results", *(f"`{results['name']}.json`" for results in every)], lines)
 

@@ -21,7 +21,7 @@ from turgor.bench import (
     throughput,
     worlds,
 )
-from turgor.bench.measure import devices
+from turgor.bench.measure import devices, taken_by
 from turgor.bench.peers import compare
 from turgor.bench.suite import Options, Suite
 from turgor.errors import SceneError, did_you_mean
@@ -76,13 +76,14 @@ def run(
     results: dict[str, Any] = {
         "format": FORMAT,
         "machine": machine.described(options.devices),
-        "options": {"devices": list(options.devices), "threads": options.threads, "quick": options.quick},
+        "options": {key: getattr(options, key) for key in ("devices", "threads", "quick", "clock")},
         "suites": {},
     }
     for done, name in enumerate(todo):
         report(done, len(todo), name)
         begin = time.perf_counter()
-        tables = SUITES[name].measure(options)
+        with taken_by(options.clock):
+            tables = SUITES[name].measure(options)
         seconds = round(time.perf_counter() - begin, 1)
         results["suites"][name] = {"about": SUITES[name].about, "seconds": seconds, "tables": tables}
         keep(results)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 from turgor import gallery
-from turgor.bench.measure import ball_scene, simulated, spread
+from turgor.bench.measure import ball_scene, now, simulated, spread
 from turgor.bench.suite import Options, Row, Tables
 from turgor.scene import Scene
 
@@ -35,11 +33,11 @@ def _row(what: str | int, worlds: int, device: str, options: Options) -> Row:
     scene: Scene = gallery.load(what) if isinstance(what, str) else ball_scene(what)
     simulated(scene, device, options.threads).prepare()
     for _ in range(1 if options.quick else RUNS):
-        begin = time.perf_counter()
+        begin = now(device)
         sim = simulated(scene, device, options.threads, worlds=worlds)
-        made.append(time.perf_counter() - begin)
+        made.append(now(device) - begin)
         sim.prepare()
-        prepared.append(time.perf_counter() - begin - made[-1])
+        prepared.append(now(device) - begin - made[-1])
         vertices = sim.vertices * worlds
         del sim
     name = what if isinstance(what, str) else "one ball"

@@ -6,14 +6,15 @@ import gc
 import inspect
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import warp as wp
 
 from turgor import shapes
-from turgor.bench.suite import Options, Row
+from turgor.bench.suite import Clock, Options, Row
 from turgor.kernel.numbers import start_warp
 from turgor.scene import Gas, Scene, Springs
 from turgor.shapes.shape import Shape
@@ -21,6 +22,8 @@ from turgor.simulation.simulation import Simulation
 
 SUBSTEPS = 30
 USUAL = Options()
+CLOCKS: dict[Clock, Callable[[], float]] = {"wall": time.perf_counter, "processor": time.process_time}
+_clocks = [CLOCKS["wall"]]  # the last one is used
 HAS_THREADS = "threads" in inspect.signature(Simulation).parameters
 
 __all__ = [
@@ -32,10 +35,12 @@ __all__ = [
     "in_turns",
     "mean_frame",
     "million_vertex_substeps",
+    "now",
     "ratios",
     "simulated",
     "spread",
     "surface_scene",
+    "taken_by",
     "timed",
 ]
 
@@ -78,6 +83,21 @@ def spread(values: Iterable[float]) -> Row:
     all_values = np.asarray(list(values), dtype=float)
     q1, median, q3 = np.percentile(all_values, [25.0, 50.0, 75.0]).tolist()
     return {"median": median, "q1": q1, "q3": q3, "runs": len(all_values)}
+
+
+@contextmanager
+def taken_by(clock: Clock) -> Iterator[None]:
+    """Times of the CPU are taken by this clock meanwhile; those of a GPU always by the wall clock."""
+    _clocks.append(CLOCKS[clock])
+    try:
+        yield
+    finally:
+        _clocks.pop()
+
+
+def now(device: str = "cpu") -> float:
+    """s, of the clock that is used."""
+    return _clocks[-1]() if device == "cpu" else time.perf_counter()
 
 
 def timed(action: Callable[[], Any], device: str, seconds: float = 1.5, least: int = 5) -> list[float]:
@@ -159,7 +179,7 @@ def million_vertex_substeps(
 
 def _seconds(action: Callable[[], Any], device: str) -> float:
     wp.synchronize_device(device)
-    begin = time.perf_counter()
+    begin = now(device)
     action()
     wp.synchronize_device(device)
-    return time.perf_counter() - begin
+    return now(device) - begin

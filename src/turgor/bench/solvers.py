@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 from turgor import shapes
+from turgor.bench.measure import now
 from turgor.bench.suite import Options, Row, Tables
 from turgor.bench.work_precision import FRAMES, STIFFNESSES, equal_error, work_precision
 from turgor.scene import Gas, Scene, Springs
@@ -97,13 +97,13 @@ def frame_times(subdivisions: int, stiffness: float, budget: float = BUDGET) -> 
 
 def _mean_frame(sim: Simulation, last: int, budget: float) -> tuple[float, int]:
     """ms per frame up to a frame, or until the time is spent; and how many frames that were."""
-    begin, first = time.perf_counter(), sim.frame_index
+    begin, first = now(), sim.frame_index
     while sim.frame_index < last:
         sim.step()
-        if sim.frame_index - first >= LEAST and time.perf_counter() - begin > budget:
+        if sim.frame_index - first >= LEAST and now() - begin > budget:
             break
     frames = sim.frame_index - first
-    return 1e3 * (time.perf_counter() - begin) / frames, frames
+    return 1e3 * (now() - begin) / frames, frames
 
 
 def _symplectic(subdivisions: int, stiffness: float, gap: float, frames: int, budget: float) -> tuple[float, int]:
@@ -114,12 +114,12 @@ def _symplectic(subdivisions: int, stiffness: float, gap: float, frames: int, bu
     parts = math.ceil(planner.vertices / planner.dt / FPS / WORK)
     sim = Simulation(scene, solver="symplectic", fps=FPS * parts, max_substeps=10**7)
     sim.step()
-    begin, substeps, done = time.perf_counter(), 0, 0
-    while done < frames * parts and (done < LEAST or time.perf_counter() - begin < budget):
+    begin, substeps, done = now(), 0, 0
+    while done < frames * parts and (done < LEAST or now() - begin < budget):
         sim.step()
         substeps += sim.substeps
         done += 1
-    return 1e3 * (time.perf_counter() - begin) * parts / done, round(substeps * parts / done)
+    return 1e3 * (now() - begin) * parts / done, round(substeps * parts / done)
 
 
 def pressed_ball(subdivisions: int, *, ground: bool) -> dict[str, Any]:
@@ -128,9 +128,9 @@ def pressed_ball(subdivisions: int, *, ground: bool) -> dict[str, Any]:
     if ground:
         scene.add_ground(friction=0.5)
     _add_ball(scene, subdivisions, 1e4, at=(0.0, 0.0, RADIUS))
-    begin = time.perf_counter()
+    begin = now()
     sim = equilibrium(scene)
-    seconds = time.perf_counter() - begin
+    seconds = now() - begin
     ball = sim["ball"]
     return {
         "vertices": sim.vertices, "ground": ground, "seconds": seconds, "gauge_pressure": float(ball.gauge_pressure),

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["Options", "Row", "Suite", "Tables"]
+__all__ = ["Clock", "Options", "Row", "Suite", "Tables"]
 
 #: numbers, words, None, or a spread: {"median", "q1", "q3", "runs"} (`measure.spread`)
 Row = dict[str, Any]
 #: rows by the title of their table; what a table has no number for it says in words: {"missing": "..."}
 Tables = dict[str, list[Row]]
+
+
+Clock = Literal["wall", "processor"]
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,14 @@ class Options:
     devices: those to run on, by Warp's names. threads: of a simulation on the CPU, but for `threads` and `peers`.
     quick: small sizes and few runs, to see that it works; the numbers mean little.
     peers: the folder in which other engines are looked for (`peers/engines.py`).
+    clock: on the CPU; "processor" counts the time that the process has a processor, for machines that others use too.
     """
 
     devices: tuple[str, ...] = ("cpu",)
     threads: int = 1
     quick: bool = False
     peers: Path | None = None
+    clock: Clock = "wall"
 
     @property
     def seconds(self) -> float:

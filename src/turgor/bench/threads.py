@@ -6,7 +6,7 @@ from functools import partial
 
 from turgor import gallery
 from turgor.bench.machine import physical_cores
-from turgor.bench.measure import HAS_THREADS, ball_scene, in_turns, mean_frame, ratios, simulated, spread
+from turgor.bench.measure import HAS_THREADS, ball_scene, in_turns, mean_frame, ratios, simulated, spread, taken_by
 from turgor.bench.suite import Options, Row, Tables
 from turgor.scene import Scene
 
@@ -48,7 +48,8 @@ def speed_up(scene: Scene, worlds: int, numbers: list[int], options: Options) ->
             sim.step()
     block = 1 if options.quick else BLOCK
     actions = {str(number): partial(mean_frame, sim, block) for number, sim in sims.items()}
-    times = in_turns(actions, options.rounds)
+    with taken_by("wall"):
+        times = in_turns(actions, options.rounds)
     states = {number: sim.state_hash() for number, sim in sims.items()}
     first = str(numbers[0])
     return [

@@ -14,13 +14,13 @@ axis) and in the radius of a sphere of the same volume, the two latter as such m
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from turgor import shapes
+from turgor.bench.measure import now
 from turgor.scene import Gas, Scene, Springs
 from turgor.simulation.simulation import Simulation
 
@@ -76,9 +76,9 @@ def trajectory(sim: Simulation, frames: int) -> tuple[FloatArray, float]:
     """
     ball, rows, spent = sim["ball"], [], 0.0
     for done in range(frames):
-        begin = time.perf_counter()
+        begin = now()
         sim.step()
-        spent += time.perf_counter() - begin if done else 0.0
+        spent += now() - begin if done else 0.0
         places = ball.positions
         rows.append([*ball.center, *places.std(axis=0), (0.75 / math.pi * float(ball.volume)) ** (1.0 / 3.0)])
     return np.array(rows), spent / max(frames - 1, 1)

@@ -35,6 +35,9 @@ def bench(
         Path | None,
         typer.Option(metavar="DIR", help="Folder of other engines: node_modules and python in it.", show_default=False),
     ] = None,
+    clock: Annotated[
+        str, typer.Option(help="wall, or processor: on a machine that others use too (one thread).", metavar="NAME")
+    ] = "wall",
     note: Annotated[str, typer.Option(help="Words to keep with the results: who else used the machine.")] = "",
 ) -> None:
     """Measure how fast this machine runs turgor.
@@ -60,7 +63,11 @@ def bench(
         raise SceneError(f"--peers {peers}: there is no such folder; `turgor bench peers` says how to fill one")
     if output is not None and not output.absolute().parent.is_dir():
         raise SceneError(f"--output {output}: its folder does not exist; make it first")
-    options = Options(_devices(device), threads, quick, peers)
+    if clock not in ("wall", "processor"):
+        raise SceneError(f"--clock {clock}: there is no such clock; known: wall, processor")
+    if clock == "processor" and threads > 1:
+        raise SceneError("--clock processor adds up the time of all threads; measure several by the wall clock")
+    options = Options(_devices(device), threads, quick, peers, clock)  # type: ignore[arg-type]
 
     def keep(results: dict[str, Any]) -> None:
         if note:
@@ -110,6 +117,8 @@ def _print(results: dict[str, Any]) -> None:
     print(f"{machine['processor']}, {machine['physical_cores']} cores; turgor {machine['turgor']}", end="")
     print(f" at {machine['commit']}" if machine["commit"] else "", end="")
     print(f", warp {machine['warp']}, python {machine['python']}; threads of the CPU: {results['options']['threads']}")
+    if results["options"]["clock"] == "processor":
+        print("Times of the CPU are those that a processor was at work, not those of the clock on the wall.")
     for name, device in machine["devices"].items():
         if name != "cpu":
             print(f"{name}: {device}")

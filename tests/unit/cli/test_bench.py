@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,16 @@ import pytest
 from turgor import bench
 from turgor.bench import bounding, growth, solvers, threads, work_precision
 from turgor.bench.machine import physical_cores, processor
-from turgor.bench.measure import HAS_THREADS, ball_scene, in_turns, million_vertex_substeps, ratios, spread
+from turgor.bench.measure import (
+    HAS_THREADS,
+    ball_scene,
+    in_turns,
+    million_vertex_substeps,
+    now,
+    ratios,
+    spread,
+    taken_by,
+)
 from turgor.bench.suite import Options
 from turgor.bench.text import cell
 from turgor.bench.throughput import substep_bytes
@@ -93,7 +103,7 @@ def test_a_suite_that_starts_programs_runs_in_its_quick_form(name: str, tmp_path
 def test_results_say_on_what_they_were_measured() -> None:
     results = results_of("stages")
     assert set(results) == {"format", "machine", "options", "suites"}
-    assert results["options"] == {"devices": ["cpu"], "threads": 1, "quick": True}
+    assert results["options"] == {"devices": ["cpu"], "threads": 1, "quick": True, "clock": "wall"}
     machine = results["machine"]
     assert machine["processor"]
     assert 1 <= machine["physical_cores"] <= machine["logical_cores"]
@@ -132,6 +142,14 @@ def test_a_spread_is_median_and_quartiles() -> None:
     assert [cell(value) for value in (None, True, 12, 1234.5, 0.01234, 1e-7, "as meant")] == [
         "-", "yes", "12", "1,234", "0.0123", "1e-07", "as meant",
     ]  # fmt: skip
+
+
+def test_times_are_taken_by_the_clock_that_is_asked_for() -> None:
+    """On a GPU always by the wall clock: its work is not the processor's."""
+    with taken_by("processor"):
+        assert time.process_time() <= now() <= time.process_time()
+        assert time.perf_counter() <= now("cuda:0") <= time.perf_counter()
+    assert time.perf_counter() <= now() <= time.perf_counter()
 
 
 def test_ratios_are_of_the_same_round() -> None:
@@ -246,6 +264,8 @@ def test_list_has_a_sentence_for_each(capsys: pytest.CaptureFixture[str]) -> Non
         (["stages", "--peers", "nowhere"], "--peers nowhere: there is no such folder"),
         (["stages", "-o", "nowhere/results.json"], "--output nowhere/results.json: its folder does not exist"),
         (["stages", "--device", "tpu"], "device 'tpu' is not known"),
+        (["stages", "--clock", "sun"], "--clock sun: there is no such clock; known: wall, processor"),
+        (["stages", "--clock", "processor", "--threads", "2"], "adds up the time of all threads"),
         (["stages", "--threads", "0"], "invalid value for '--threads'"),
     ],
 )

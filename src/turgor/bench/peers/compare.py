@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from turgor.bench.machine import physical_cores
-from turgor.bench.measure import HAS_THREADS, in_turns, mean_frame, ratios, simulated, spread
+from turgor.bench.measure import HAS_THREADS, in_turns, mean_frame, ratios, simulated, spread, taken_by
 from turgor.bench.peers.engines import FOLDER, PEERS, Driver, MissingError
 from turgor.bench.peers.problem import FPS, RADIUS, Problem
 from turgor.bench.suite import Options, Row, Tables
@@ -57,7 +58,7 @@ def _compared(problem: Problem, device: str, options: Options) -> list[Row]:
                 absent.append({"engine": peer.name, "missing": str(reason)})
             else:
                 runs[peer.name], names[peer.name] = driver.frames, driver.engine
-        return [*_measured(runs, names, problem, options), *absent]
+        return [*_measured(runs, names, problem, device, options), *absent]
 
 
 def _turgor(problem: Problem, device: str, options: Options) -> dict[str, Simulation]:
@@ -68,7 +69,7 @@ def _turgor(problem: Problem, device: str, options: Options) -> dict[str, Simula
         return {"turgor": simulated(alone.scene(), device, contact="none", worlds=problem.balls, **settings)}
     scene, cores = problem.scene(), physical_cores()
     sims = {"turgor": simulated(scene, contact="none", **settings)}
-    if HAS_THREADS and cores > 1:
+    if HAS_THREADS and cores > 1 and options.clock == "wall":
         sims[f"turgor, {cores} threads"] = simulated(scene, threads=cores, contact="none", **settings)
     if problem.balls > 1:
         sims["turgor, contact between balls"] = simulated(scene, contact="features", **settings)
@@ -77,20 +78,26 @@ def _turgor(problem: Problem, device: str, options: Options) -> dict[str, Simula
 
 def _ours(sim: Simulation, frames: int) -> dict[str, float]:
     """What a driver answers."""
-    seconds = mean_frame(sim, frames)
+    begin = time.process_time()
+    with taken_by("wall"):
+        seconds = mean_frame(sim, frames)
+    processor = (time.process_time() - begin) / frames
     ball = next(iter(sim.bodies.values()))
     heights = ball.positions.reshape(-1, ball.positions.shape[-2], 3)[0][:, 2]
     volume = float(np.ravel(ball.volume)[0])
-    return {"seconds": seconds, "height": float(heights.mean()), "lowest": float(heights.min()), "volume": volume}
+    found = {"height": float(heights.mean()), "lowest": float(heights.min()), "volume": volume}
+    return {"seconds": seconds, "processor": processor, **found}
 
 
-def _measured(runs: dict[str, Frames], names: dict[str, str], problem: Problem, options: Options) -> list[Row]:
+def _measured(
+    runs: dict[str, Frames], names: dict[str, str], problem: Problem, device: str, options: Options
+) -> list[Row]:
     """First all balls come to lie on the floor; then turns of about equal length."""
     last: dict[str, dict[str, float]] = {}
 
     def turn(name: str, frames: int) -> float:
         last[name] = runs[name](frames)
-        return last[name]["seconds"]
+        return last[name]["processor" if options.clock == "processor" and device == "cpu" else "seconds"]
 
     landing = {name: turn(name, 5 if options.quick else LANDED) for name in runs}
     counts = {name: 1 if options.quick else max(1, round(BLOCK / seconds)) for name, seconds in landing.items()}

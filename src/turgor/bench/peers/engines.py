@@ -48,7 +48,7 @@ class Driver:
         self.engine = str(self._answer(problem.text())["engine"])
 
     def frames(self, count: int) -> dict[str, float]:
-        """seconds per frame; height of the centre, lowest point (m) and volume (m³) of a ball."""
+        """seconds per frame, by the wall clock and of the processor; height, lowest point (m) and volume (m³)."""
         return self._answer(f"{count}\n")
 
     def _answer(self, question: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <vector>
 
 int main() {
@@ -69,15 +70,17 @@ int main() {
     std::fflush(stdout);
     for (int frames; std::scanf("%d", &frames) == 1;) {
         auto start = std::chrono::steady_clock::now();
+        std::clock_t busy = std::clock();
         for (int frame = 0; frame < frames; ++frame) world.stepSimulation(1 / fps, 0);
         std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+        double processor = double(std::clock() - busy) / CLOCKS_PER_SEC;
         double height = 0, lowest = 1e9;
         for (int i = 0; i < n; ++i) {
             height += first->m_nodes[i].m_x.z() / n;
             lowest = std::min(lowest, double(first->m_nodes[i].m_x.z()));
         }
-        std::printf("{\"seconds\": %.9g, \"height\": %.6g, \"lowest\": %.6g, \"volume\": %.6g}\n", took.count() / frames,
-                    height, lowest, double(first->getVolume()));
+        std::printf("{\"seconds\": %.9g, \"processor\": %.9g, \"height\": %.6g, \"lowest\": %.6g, \"volume\": %.6g}\n",
+                    took.count() / frames, processor / frames, height, lowest, double(first->getVolume()));
         std::fflush(stdout);
     }
     return 0;

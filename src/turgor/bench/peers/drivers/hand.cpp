@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <vector>
 
 struct Vec { float x, y, z; };
@@ -37,6 +38,7 @@ int main() {
     std::fflush(stdout);
     for (int frames; std::scanf("%d", &frames) == 1;) {
         auto start = std::chrono::steady_clock::now();
+        std::clock_t busy = std::clock();
         for (int step = 0; step < frames * substeps; ++step) {
             for (int b = 0; b < balls; ++b) {
                 Vec *x = &all_x[b * n], *v = &all_v[b * n];
@@ -79,12 +81,13 @@ int main() {
             }
         }
         std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+        double processor = double(std::clock() - busy) / CLOCKS_PER_SEC;
         double height = 0, lowest = 1e9, volume = 0;
         for (int i = 0; i < n; ++i) { height += all_x[i].z / n; lowest = std::fmin(lowest, all_x[i].z); }
         for (int t = 0; t < faces; ++t)
             volume += dot(all_x[corners[3 * t]], cross(all_x[corners[3 * t + 1]], all_x[corners[3 * t + 2]])) / 6;
-        std::printf("{\"seconds\": %.9g, \"height\": %.6g, \"lowest\": %.6g, \"volume\": %.6g}\n", took.count() / frames,
-                    height, lowest, volume);
+        std::printf("{\"seconds\": %.9g, \"processor\": %.9g, \"height\": %.6g, \"lowest\": %.6g, \"volume\": %.6g}\n",
+                    took.count() / frames, processor / frames, height, lowest, volume);
         std::fflush(stdout);
     }
     return 0;

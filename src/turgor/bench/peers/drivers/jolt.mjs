@@ -78,8 +78,9 @@ function measured(body) {
 console.log(JSON.stringify({ engine: `Jolt, jolt-physics ${process.argv[3]} (WASM), node ${process.versions.node}` }));
 for await (const line of lines) {
   const frames = Number(line);
-  const start = performance.now();
+  const start = performance.now(), busy = process.cpuUsage();
   for (let frame = 0; frame < frames; frame += 1) jolt.Step(1 / fps, 1);
-  const seconds = (performance.now() - start) / 1e3 / frames;
-  console.log(JSON.stringify({ seconds, ...measured(made[0]) }));
+  const seconds = (performance.now() - start) / 1e3 / frames, used = process.cpuUsage(busy);
+  const processor = (used.user + used.system) / 1e6 / frames;
+  console.log(JSON.stringify({ seconds, processor, ...measured(made[0]) }));
 }

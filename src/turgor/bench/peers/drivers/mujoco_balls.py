@@ -63,16 +63,18 @@ def main() -> None:
     print(json.dumps({"engine": f"MuJoCo {mujoco.__version__} (flex)"}), flush=True)
     for line in lines:
         frames = int(line)
-        seconds = 0.0
+        seconds = processor = 0.0
         for state in states:
             for _ in range(frames * substeps):
                 inside = press(state)
-                begin = time.perf_counter()
+                begin, busy = time.perf_counter(), time.process_time()
                 mujoco.mj_step(model, state)
                 seconds += (time.perf_counter() - begin) / frames
+                processor += (time.process_time() - busy) / frames
         x = state.qpos.reshape(-1, 3) + places[0] + vertices
         height, lowest = float(x[:, 2].mean()), float(x[:, 2].min())
-        print(json.dumps({"seconds": seconds, "height": height, "lowest": lowest, "volume": inside}), flush=True)
+        found = {"height": height, "lowest": lowest, "volume": inside}
+        print(json.dumps({"seconds": seconds, "processor": processor, **found}), flush=True)
 
 
 main()
