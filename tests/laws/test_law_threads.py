@@ -93,7 +93,8 @@ def test_auto_takes_threads_where_they_gain(monkeypatch):
     monkeypatch.setenv("TURGOR_THREADS", "auto")
     balls = gallery.load("five-balls")
     assert Simulation(balls).threads == 1  # 810 vertices
-    assert Simulation(balls, worlds=8).threads == 4
+    assert Simulation(balls, worlds=8).threads == 3  # 6,480, of which a thread should have 2,000
+    assert Simulation(balls, worlds=12).threads == 4
     assert Simulation(balls, worlds=8, solver="implicit").threads == 1
     monkeypatch.setenv("TURGOR_THREADS", "2")
     assert Simulation(balls).threads == 2

@@ -17,7 +17,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
     """Device functions."""
     real = n.real
 
-    @wp.func_native("__syncthreads();")
+    @wp.func_native("""
+    #if defined(__CUDA_ARCH__)
+        __syncthreads();
+    #endif
+    """)
     def barrier():
         """All threads of the block have come here, and see what the others have written."""
 

@@ -14,11 +14,11 @@ __all__ = ["threads_of"]
 
 MOST = 256
 VARIABLE = "TURGOR_THREADS"  # in place of "auto"
-VERTICES = 4000  # in several bodies, from which on a second thread gains (docs/benchmarks.md)
+VERTICES = 2000  # per thread: with fewer a thread more costs what it gains (docs/benchmarks.md, threads)
 
 
 def threads_of(settings: RunSettings, model: Model, scheme: Scheme) -> int:
-    """As asked for; "auto" takes all cores for large scenes of several bodies, whose loops can be shared."""
+    """As asked for; "auto" takes cores as long as each has enough to do: loops over several bodies can be shared."""
     if not model.device.is_cpu:
         return 1
     if isinstance(settings.threads, int):
@@ -30,6 +30,6 @@ def threads_of(settings: RunSettings, model: Model, scheme: Scheme) -> int:
         if not wanted.isdecimal() or not 1 <= int(wanted) <= MOST:
             raise SceneError(f"{VARIABLE} must be 'auto' or a whole number from 1 to {MOST}, got {wanted!r}")
         return int(wanted)
-    bodies = len(model.parts) * model.worlds
-    large = bodies > 1 and model.vertices * model.worlds >= VERTICES and not scheme.implicit
-    return min(cores(), bodies) if large else 1
+    if scheme.implicit:
+        return 1
+    return max(min(cores(), len(model.parts) * model.worlds, model.vertices * model.worlds // VERTICES), 1)
