@@ -52,7 +52,7 @@ docs: $(STAMP) ## the documentation as a site, without warnings: out/site/index.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "open out/site/index.html"
 
-bench: $(STAMP) ## throughput and start-up times
+bench: $(STAMP) ## the ten main suites of turgor bench, as tables
 	$(BIN)/turgor bench
 
 lock: ## resolve the dependencies again (needs the network)

@@ -19,9 +19,10 @@ def _curve(label: str, found: Sequence[Row], x: str, y: str) -> Curve:
     return Curve(label, [row[x] for row in found], [median(row[y]) for row in found], marks=True)
 
 
-def _framed(picture: str, size: tuple[int, int], name: str) -> str:
-    """As a file of its own, on white."""
-    return panels([picture], 1, size, name)
+def _framed(picture: str, name: str) -> str:
+    """A chart as a file of its own, on white, with room for the last number of its axis."""
+    shown = picture.replace("<svg", '<svg overflow="visible"', 1)
+    return panels([shown], 1, (SIZE[0] + 20, SIZE[1]), name)
 
 
 def _of_tables(every: Sequence[Results], suite: str, words: str) -> list[tuple[str, list[Row]]]:
@@ -40,7 +41,7 @@ def _throughput(every: Sequence[Results]) -> str | None:
     if not curves:
         return None
     return _framed(
-        chart(curves, "vertices", "Mvs/s", log_x=True, log_y=len(curves) > 1, title="One ball"), SIZE, "Throughput"
+        chart(curves, "vertices", "Mvs/s", log_x=True, log_y=len(curves) > 1, title="One ball"), "Throughput"
     )
 
 
@@ -52,11 +53,7 @@ def _worlds(every: Sequence[Results]) -> str | None:
     ]
     if not curves:
         return None
-    return _framed(
-        chart(curves, "worlds", "Mvs/s", log_x=True, log_y=True, title="Worlds"),
-        SIZE,
-        "Worlds",
-    )
+    return _framed(chart(curves, "worlds", "Mvs/s", log_x=True, log_y=True, title="Worlds"), "Worlds")
 
 
 def _threads(every: Sequence[Results]) -> str | None:
@@ -65,7 +62,7 @@ def _threads(every: Sequence[Results]) -> str | None:
         return None
     most = max(max(curve.x) for curve in curves)
     ideal = Curve("threads", [1, most], [1, most], dashed=True)
-    return _framed(chart([*curves, ideal], "threads", "speed-up", title="Threads of the CPU"), SIZE, "Threads")
+    return _framed(chart([*curves, ideal], "threads", "speed-up", title="Threads of the CPU"), "Threads")
 
 
 def _self_contact(every: Sequence[Results]) -> str | None:
@@ -73,7 +70,7 @@ def _self_contact(every: Sequence[Results]) -> str | None:
     if not curves:
         return None
     label = "with self-contact / without"
-    return _framed(chart(curves, "vertices", label, log_x=True, title="Time of a substep"), SIZE, "Self-contact")
+    return _framed(chart(curves, "vertices", label, log_x=True, title="Time of a substep"), "Self-contact")
 
 
 def _peers(every: Sequence[Results]) -> str | None:

@@ -10,8 +10,9 @@ import time
 from collections.abc import Sequence
 from importlib.metadata import version
 
+from turgor.bench.machine import processor
 from turgor.papers.report.blocks import Table, Text, inline
-from turgor.papers.report.page import POLICY, STYLE, processor
+from turgor.papers.report.page import POLICY, STYLE
 from turgor.validate.reference import Check, Outcome, Reference, Refinement
 
 __all__ = ["Shown", "page", "percent", "summary"]

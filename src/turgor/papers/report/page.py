@@ -8,8 +8,8 @@ import platform
 import time
 from collections.abc import Sequence
 from importlib.metadata import version
-from pathlib import Path
 
+from turgor.bench.machine import processor
 from turgor.papers.report import requirement_table
 from turgor.papers.report.blocks import Block, inline
 from turgor.papers.report.glance import glance
@@ -70,17 +70,6 @@ def _section(item: Item, blocks: Sequence[Block], seconds: float) -> str:
     content = "".join(block.html() for block in blocks)
     title = f"{html.escape(item.where)}. {inline(item.title)}"
     return f'<section id="{html.escape(item.key)}"><h3>{title}</h3>{command}{content}{note}</section>'
-
-
-def processor() -> str:
-    """The processor's name, where the system gives one."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
 
 
 STYLE = """
