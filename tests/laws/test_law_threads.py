@@ -89,7 +89,7 @@ def test_a_saved_run_goes_on_with_any_number_of_threads(tmp_path, monkeypatch):
 def test_auto_takes_threads_where_they_gain(monkeypatch):
     from turgor.simulation import threads
 
-    monkeypatch.setattr(threads, "cores", lambda: 4)
+    monkeypatch.setattr(threads, "physical_cores", lambda: 4)
     monkeypatch.setenv("TURGOR_THREADS", "auto")
     balls = gallery.load("five-balls")
     assert Simulation(balls).threads == 1  # 810 vertices

@@ -45,12 +45,12 @@ SIGNALS = words(
 FOLDERS = ("/bin/", "/dev/", "/etc/", "/proc/", "/sys/", "/tmp", "/usr/", "/var/")
 #: (file, what it uses that some system lacks) -> the words in that file that guard it
 GUARDED = {
-    ("bench/machine.py", "'/proc/cpuinfo'"): "except OSError",
     ("bench/machine.py", "os.getloadavg"): 'hasattr(os, "getloadavg")',
-    ("bench/machine.py", "os.sched_getaffinity"): 'hasattr(os, "sched_getaffinity")',
     ("bench/machine.py", "os.sysconf"): 'hasattr(os, "sysconf")',
     ("bench/peers/engines.py", "'/usr/include/bullet'"): "is_dir()",
     ("bench/peers/engines.py", "'/usr/local/include/bullet'"): "is_dir()",
+    ("kernel/cores.py", "'/proc/cpuinfo'"): "except OSError",
+    ("kernel/cores.py", "os.sched_getaffinity"): 'hasattr(os, "sched_getaffinity")',
     ("record/open_file.py", "fcntl"): "except ImportError",
     ("record/open_file.py", "os.pread"): 'hasattr(os, "pread")',
     ("record/open_file.py", "os.pwrite"): 'hasattr(os, "pwrite")',

@@ -14,9 +14,9 @@ from typing import Any
 
 import warp as wp
 
-__all__ = ["described", "physical_cores", "processor"]
+from turgor.kernel.cores import CPUINFO, lines_of, physical_cores
 
-CPUINFO = Path("/proc/cpuinfo")
+__all__ = ["described", "processor"]
 
 
 def described(devices: Sequence[str]) -> dict[str, Any]:
@@ -40,28 +40,13 @@ def described(devices: Sequence[str]) -> dict[str, Any]:
 
 def processor(cpuinfo: Path = CPUINFO) -> str:
     """Its name, as far as the system tells."""
-    for line in _lines(cpuinfo):
+    for line in lines_of(cpuinfo):
         key, _, value = line.partition(":")
         if key.strip() == "model name":
             return value.strip()
     if sys.platform == "darwin":
         return _output("sysctl", "-n", "machdep.cpu.brand_string") or platform.processor()
     return platform.processor() or platform.machine()
-
-
-def physical_cores(cpuinfo: Path = CPUINFO) -> int:
-    """Cores, not hardware threads, that this process may use; where the system does not tell: logical ones."""
-    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
-    cores, entry = set(), dict[str, str]()
-    for line in [*_lines(cpuinfo), ""]:
-        key, colon, value = line.partition(":")
-        if colon:
-            entry[key.strip()] = value.strip()
-        elif entry:
-            if int(entry.get("processor", -1)) in allowed:
-                cores.add((entry.get("physical id"), entry.get("core id", entry.get("processor"))))
-            entry = {}
-    return len(cores) or len(allowed)
 
 
 def _device(name: str) -> str:
@@ -92,13 +77,6 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def _lines(file: Path) -> list[str]:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
 
 
 def _output(*command: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from turgor import gallery
-from turgor.bench.machine import physical_cores
 from turgor.bench.measure import HAS_THREADS, ball_scene, in_turns, mean_frame, ratios, simulated, spread, taken_by
 from turgor.bench.suite import Options, Row, Tables
+from turgor.kernel.cores import physical_cores
 from turgor.scene import Scene
 
 __all__ = ["counts", "speed_up", "threads"]

@@ -15,7 +15,6 @@ A thread that waits gives its core away after a while (`sched_yield`, by address
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -26,7 +25,7 @@ import warp as wp
 from turgor.kernel import board
 from turgor.kernel.board import DONE, LINE, OPEN, TICKET
 
-__all__ = ["Team", "cores"]
+__all__ = ["Team"]
 
 
 class Team:
@@ -159,16 +158,3 @@ def _yield_address() -> int:
     name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
     library = getattr(ctypes, "windll").kernel32 if sys.platform == "win32" else ctypes.CDLL(None)  # noqa: B009
     return int(ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0)
-
-
-def cores() -> int:
-    """Cores that this process may use: two threads of one core count once."""
-    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
-    siblings = set()
-    for cpu in allowed:
-        try:
-            with open(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list", encoding="ascii") as file:
-                siblings.add(file.read().strip())
-        except OSError:
-            return max(len(list(allowed)), 1)
-    return max(len(siblings), 1)

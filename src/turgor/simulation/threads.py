@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from turgor.errors import SceneError
-from turgor.kernel.team import cores
+from turgor.kernel.cores import physical_cores
 from turgor.model.model import Model
 from turgor.simulation.settings import RunSettings
 from turgor.solvers.schemes import Scheme
@@ -32,4 +32,4 @@ def threads_of(settings: RunSettings, model: Model, scheme: Scheme) -> int:
         return int(wanted)
     if scheme.implicit:
         return 1
-    return max(min(cores(), len(model.parts) * model.worlds, model.vertices * model.worlds // VERTICES), 1)
+    return max(min(physical_cores(), len(model.parts) * model.worlds, model.vertices * model.worlds // VERTICES), 1)

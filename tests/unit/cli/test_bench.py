@@ -15,7 +15,7 @@ import pytest
 
 from turgor import bench
 from turgor.bench import bounding, growth, solvers, threads, work_precision
-from turgor.bench.machine import physical_cores, processor
+from turgor.bench.machine import processor
 from turgor.bench.measure import (
     HAS_THREADS,
     ball_scene,
@@ -30,6 +30,7 @@ from turgor.bench.suite import Options
 from turgor.bench.text import cell
 from turgor.bench.throughput import substep_bytes
 from turgor.cli.app import execute
+from turgor.kernel.cores import physical_cores
 from turgor.simulation.simulation import Simulation
 
 KEPT = {  # what every row of a suite's first table has

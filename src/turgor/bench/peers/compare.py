@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from turgor.bench.machine import physical_cores
 from turgor.bench.measure import HAS_THREADS, in_turns, mean_frame, ratios, simulated, spread, taken_by
 from turgor.bench.peers.engines import FOLDER, PEERS, Driver, MissingError
 from turgor.bench.peers.problem import FPS, RADIUS, Problem
 from turgor.bench.suite import Options, Row, Tables
+from turgor.kernel.cores import physical_cores
 from turgor.simulation.simulation import Simulation
 
 __all__ = ["peers", "state_of"]
