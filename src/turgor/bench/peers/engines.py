@@ -41,10 +41,12 @@ class Driver:
 
     def __init__(self, command: list[str], problem: Problem, folder: Path, build: Path) -> None:
         paths = [str(folder / "python"), *filter(None, [os.environ.get("PYTHONPATH")])]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)}, cwd=build,  # MuJoCo writes a log where it runs
-        )  # fmt: skip
+        self._errors = build / f"errors-{len(list(build.iterdir()))}.txt"  # a pipe that nobody reads would fill up
+        with self._errors.open("w", encoding="utf-8") as errors:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8",
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)}, cwd=build,  # MuJoCo writes a log where it runs
+            )  # fmt: skip
         self.engine = str(self._answer(problem.text())["engine"])
 
     def frames(self, count: int) -> dict[str, float]:
@@ -63,8 +65,9 @@ class Driver:
                     return answer
         except BrokenPipeError:
             pass
-        _, errors = self._process.communicate()
-        last = next((line for line in reversed(errors.splitlines()) if line.strip()), "it says nothing")
+        self._process.wait()
+        said = self._errors.read_text(encoding="utf-8", errors="replace").splitlines()
+        last = next((line for line in reversed(said) if line.strip()), "it says nothing")
         raise MissingError(f"its program ended: {last.strip()}")
 
     def __enter__(self) -> Self:
