@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from benchpage.results import Results, Row, median, tables
@@ -26,13 +27,15 @@ def _framed(picture: str, name: str) -> str:
 
 
 def _of_tables(every: Sequence[Results], suite: str, words: str) -> list[tuple[str, list[Row]]]:
-    """(title, rows) of all tables with these words, of all machines."""
-    return [
-        (title, [row for row in found if "missing" not in row])
+    """(title, rows) of all tables with these words, of all machines; titles that two of them have are told apart."""
+    found = [
+        (title, results["name"], [row for row in rows if "missing" not in row])
         for results in every
-        for title, found in tables(results, suite).items()
+        for title, rows in tables(results, suite).items()
         if words in title
     ]
+    often = Counter(title for title, _, _ in found)
+    return [(f"{title}, {name}" if often[title] > 1 else title, rows) for title, name, rows in found]
 
 
 def _throughput(every: Sequence[Results]) -> str | None:
