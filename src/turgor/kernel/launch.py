@@ -32,11 +32,8 @@ __all__ = ["Launcher", "begin_of", "rehearsal"]
 
 _ABSENT = object()
 _REHEARSAL = threading.local()
-ALONE = {
-    "start_index": 0,
-    "part": 0,
-    "parts": 1,
-}  # arguments by which threads share a loop, where one thread does it all
+# arguments by which threads share a loop, where one thread does it all
+ALONE = {"start_index": 0, "part": 0, "parts": 1}
 LEAST = 512  # elements per thread for which a fork and a join pay
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import warp as wp
 
 from turgor.kernel import board
-from turgor.kernel.board import DONE, LINE, OPEN, TICKET
+from turgor.kernel.board import DONE, LINE, OPEN
 
 __all__ = ["Team"]
 
@@ -36,17 +36,22 @@ class Team:
         self.jobs: list[Sequence[Callable[[], None]]] = []  # per job: what each of the other threads launches
         self.recording = False
         self._known: dict[Any, int] = {}
-        self._board = wp.zeros(DONE + 2 * LINE * size, dtype=wp.int32, device="cpu")
-        self._on_host = self._board.numpy()  # the same memory, to be written without a launch
         self._mine = wp.zeros(1, dtype=wp.int32, device="cpu")  # whether the first thread does another's part
         self._give_way = wp.uint64(_yield_address())
         self._helpers: list[_Helper] = []
+        self._clear()
+
+    def _clear(self) -> None:
+        """A board of its own for each recorded frame: a thread that still leaves the old one must not see new jobs."""
+        self._board = wp.zeros(DONE + 2 * LINE * self.size, dtype=wp.int64, device="cpu")
+        self._on_host = self._board.numpy()  # the same memory, to be written without a launch
 
     # while a frame is recorded --------------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """A frame is recorded from now on."""
         self.dismiss()
+        self._clear()
         self.jobs, self._known, self.recording = [], {}, True
 
     def share(self, key: Any, parts: Sequence[Callable[[], None]]) -> None:
@@ -103,7 +108,8 @@ class _Helper:
         def ints(values: list[int]) -> Any:
             return wp.array(values, dtype=wp.int32, device="cpu")
 
-        self._seen, self._running, self._busy = ints([int(team._on_host[TICKET])]), ints([0]), ints([0])
+        self._seen = wp.zeros(1, dtype=wp.int64, device="cpu")  # the last ticket
+        self._running, self._busy = ints([0]), ints([0])
         self._bits = ints([0] * max((len(self._jobs) - 1).bit_length(), 1))
         with wp.ScopedCapture(device="cpu") as capture:
             wp.capture_while(self._running, self._turn)

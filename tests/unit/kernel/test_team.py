@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import warp as wp
 
+from turgor.kernel.board import CLAIMED, DONE, LINE, TICKET
 from turgor.kernel.launch import Launcher, begin_of
 from turgor.kernel.numbers import start_warp
 from turgor.kernel.team import Team
@@ -106,6 +107,30 @@ def test_parts_of_a_list_cover_it_once() -> None:
     expected = np.zeros(200, int)
     expected[:33], expected[33:66], expected[66:100] = 1, 2, 3
     np.testing.assert_array_equal(seen.numpy(), expected)
+
+
+def test_a_frame_that_is_recorded_again_has_a_board_of_its_own() -> None:
+    """Threads of the old recording would do the jobs of that one."""
+    mixer = Mixer(2)
+    before, old = mixer.team._board, mixer.team._helpers[0].thread
+    mixer.frame()
+    mixer.team.begin()
+    assert mixer.team._board is not before
+    mixer.team.end()
+    old.join(10.0)
+    assert not old.is_alive()
+
+
+def test_tickets_go_on_beyond_32_bits() -> None:
+    """That is three days of a scene with a hundred jobs in a frame."""
+    alone, together = Mixer(1), Mixer(3)
+    team = together.team
+    for place in (TICKET, *(first + 2 * LINE * other for first in (CLAIMED, DONE) for other in range(2))):
+        team._on_host[place] = 2**31 - 30
+    for helper in team._helpers:
+        helper._seen.fill_(2**31 - 30)
+    np.testing.assert_array_equal(alone.frame(), together.frame())
+    assert team._on_host[TICKET] > 2**31
 
 
 def test_threads_end_with_their_team() -> None:
