@@ -8,9 +8,9 @@ of substeps is planned on the device, and a device-side loop runs them.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
-import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ from turgor.diagnose import losses
 from turgor.diagnose.energy import half_step_losses
 from turgor.errors import UnstableError
 from turgor.forces import membrane
-from turgor.kernel.launch import Launcher, rehearsal
+from turgor.kernel.launch import Launcher
 from turgor.kernel.status import OVERFLOW
 from turgor.kernel.team import Team
 from turgor.model.model import BLOCK, Model
@@ -47,10 +47,9 @@ __all__ = ["Step"]
 
 FloatArray = npt.NDArray[np.float64]
 
-# Warp records one graph at a time, and what is launched meanwhile would be recorded with it. Graphs are replayed by
-# several threads at once.
+# Warp records one graph at a time, and what is launched meanwhile would be recorded with it: what simulations in
+# several threads of a program launch on the CPU is done one after another. (Threads of a team share a frame of one simulation.)
 ONE_AT_A_TIME = threading.RLock()
-_COMPILED: set[str] = set()  # names of the modules that are there
 LOOK = 16  # substeps between two looks at a lone body's shape, where their number is fixed
 PULSE = 4  # substeps, a multiple of those of a turn on a GPU
 ESTIMATE_EVERY = 16  # frames between estimates of the error, where nothing depends on it
@@ -185,7 +184,8 @@ class Step:
         self._launched += 1
         if self.scratch.team is not None:
             self.scratch.team.start()
-        wp.capture_launch(self._graph)
+        with ONE_AT_A_TIME if self.device.is_cpu else contextlib.nullcontext():
+            wp.capture_launch(self._graph)
 
     def prepare(self) -> None:
         """Compile the kernels and record the frame, if that has not been done."""
@@ -193,7 +193,6 @@ class Step:
             self._rollback = self._new_rollback()  # buffers may have grown
             team = self.scratch.team
             with ONE_AT_A_TIME:
-                self._compile()
                 if team is not None:
                     team.begin()
                 with wp.ScopedCapture(device=self.device) as capture:
@@ -203,17 +202,6 @@ class Step:
                 if team is not None:
                     team.enlist()
             self._graph = capture.graph
-
-    def _compile(self) -> None:
-        """Compile what the frame needs, several modules at once: in the order of launches it would be one by one."""
-        if not self.device.is_cpu:
-            return
-        with rehearsal() as modules, wp.ScopedCapture(device=self.device):
-            self.frame()
-        missing = [module for name, module in modules.items() if name not in _COMPILED]
-        if missing:
-            wp.force_load(self.device, missing, max_workers=os.cpu_count())
-            _COMPILED.update(modules)
 
     def record_again(self) -> None:
         """Record the frame again before the next one: other launches are needed from now on."""
