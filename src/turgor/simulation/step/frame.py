@@ -47,8 +47,8 @@ __all__ = ["Step"]
 
 FloatArray = npt.NDArray[np.float64]
 
-# Warp records one graph at a time, and what is launched meanwhile would be recorded with it: what simulations in
-# several threads of a program launch on the CPU is done one after another. (Threads of a team share a frame of one simulation.)
+# Warp records one graph at a time, and what is launched meanwhile would be recorded with it. So what simulations in
+# several threads launch on the CPU is done one after another. (A team of threads shares the frame of one of them.)
 ONE_AT_A_TIME = threading.RLock()
 LOOK = 16  # substeps between two looks at a lone body's shape, where their number is fixed
 PULSE = 4  # substeps, a multiple of those of a turn on a GPU
