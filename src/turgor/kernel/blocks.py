@@ -39,8 +39,38 @@ MIN = "theirs < value ? theirs : value"
 MAX = "theirs > value ? theirs : value"
 
 
-def _reduction(combine: str, kind: str) -> str:
-    return REDUCE.format(type=kind, combine=combine)
+# of all components of a vector, with as many barriers as for one number
+REDUCE_ALL = """
+#if defined(__CUDA_ARCH__)
+    __shared__ {type} of_warp[32][{size}];
+    const unsigned lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    for (unsigned other = 16u; other > 0u; other >>= 1)
+        for (unsigned k = 0u; k < {size}u; ++k) {{
+            const {type} theirs = __shfl_xor_sync(0xffffffffu, all.c[k], other), value = all.c[k];
+            all.c[k] = {combine};
+        }}
+    if (warps <= 1u)
+        return all;
+    __syncthreads();  // nobody still reads what the call before has left
+    if (lane == 0u)
+        for (unsigned k = 0u; k < {size}u; ++k)
+            of_warp[warp][k] = all.c[k];
+    __syncthreads();
+    for (unsigned k = 0u; k < {size}u; ++k) {{
+        {type} value = of_warp[0][k];
+        for (unsigned other = 1u; other < warps; ++other) {{
+            const {type} theirs = of_warp[other][k];
+            value = {combine};
+        }}
+        all.c[k] = value;
+    }}
+#endif
+    return all;
+"""
+
+
+def _reduction(combine: str, kind: str, size: int = 1) -> str:
+    return (REDUCE if size == 1 else REDUCE_ALL).format(type=kind, combine=combine, size=size)
 
 
 @wp.func_native(_reduction(SUM, "float"))
@@ -73,3 +103,27 @@ def block_max(value: wp.float64) -> wp.float64: ...
 
 @wp.func_native(_reduction(MAX, "int"))  # type: ignore[no-redef]
 def block_max(value: wp.int32) -> wp.int32: ...
+
+
+@wp.func_native(_reduction(SUM, "float", 2))  # type: ignore[no-redef]
+def block_sum(all: wp.vec2f) -> wp.vec2f: ...
+
+
+@wp.func_native(_reduction(SUM, "double", 2))  # type: ignore[no-redef]
+def block_sum(all: wp.vec2d) -> wp.vec2d: ...
+
+
+@wp.func_native(_reduction(SUM, "float", 3))  # type: ignore[no-redef]
+def block_sum(all: wp.vec3f) -> wp.vec3f: ...
+
+
+@wp.func_native(_reduction(SUM, "double", 3))  # type: ignore[no-redef]
+def block_sum(all: wp.vec3d) -> wp.vec3d: ...  # type: ignore[empty-body]
+
+
+@wp.func_native(_reduction(MAX, "float", 3))  # type: ignore[no-redef]
+def block_max(all: wp.vec3f) -> wp.vec3f: ...
+
+
+@wp.func_native(_reduction(MAX, "double", 3))  # type: ignore[no-redef]
+def block_max(all: wp.vec3d) -> wp.vec3d: ...  # type: ignore[empty-body]

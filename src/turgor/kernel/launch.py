@@ -14,8 +14,10 @@ its index. `parts` gives each a part of a list whose length only the device know
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, Self
@@ -26,9 +28,10 @@ import warp as wp
 
 from turgor.kernel.team import Team
 
-__all__ = ["Launcher", "begin_of"]
+__all__ = ["Launcher", "begin_of", "rehearsal"]
 
 _ABSENT = object()
+_REHEARSAL = threading.local()
 # arguments by which threads share a loop, where one thread does it all
 ALONE = {"start_index": 0, "part": 0, "parts": 1}
 LEAST = 512  # elements per thread for which a fork and a join pay
@@ -38,6 +41,16 @@ LEAST = 512  # elements per thread for which a fork and a join pay
 def begin_of(part: int, parts: int, count: int) -> int:
     """The first of the elements that a part of a list has; its end is where the next part begins."""
     return count * part // parts
+
+
+@contextlib.contextmanager
+def rehearsal() -> Iterator[dict[str, Any]]:
+    """Nothing is launched in this thread; the Warp modules of the kernels that would be are collected by name."""
+    _REHEARSAL.modules = {}
+    try:
+        yield _REHEARSAL.modules
+    finally:
+        _REHEARSAL.modules = None
 
 
 class Launcher:
@@ -62,11 +75,14 @@ class Launcher:
 
     def __call__(self, kernel: Any, dim: int | tuple[int, int], **given: Any) -> None:
         """One thread per element."""
-        wp.launch(kernel, dim=dim, inputs=self.arguments(kernel, given), device=self.device)
+        if not self._rehearses(kernel):
+            wp.launch(kernel, dim=dim, inputs=self.arguments(kernel, given), device=self.device)
 
     def blocks(self, kernel: Any, dim: int, block: int, **given: Any) -> None:
         """One block of threads per element; on the CPU a block is a single thread."""
-        wp.launch_tiled(kernel, dim=[dim], inputs=self.arguments(kernel, given), block_dim=block, device=self.device)
+        if not self._rehearses(kernel):
+            inputs = self.arguments(kernel, given)
+            wp.launch_tiled(kernel, dim=[dim], inputs=inputs, block_dim=block, device=self.device)
 
     def split(
         self, kernel: Any, count: int, cuts: npt.NDArray[Any] | None = None, *, least: int | None = None, **given: Any
@@ -96,6 +112,13 @@ class Launcher:
         ]
         self._shared(kernel, [dims] * size, shared)
 
+    @staticmethod
+    def _rehearses(kernel: Any) -> bool:
+        """Whether launches are only looked at; then the kernel is noted."""
+        if (noted := getattr(_REHEARSAL, "modules", None)) is not None:
+            noted[kernel.module.name] = kernel.module
+        return noted is not None
+
     @property
     def sharing(self) -> int:
         """Threads that share a loop now: frames are shared, what is launched in between is not."""
@@ -112,6 +135,8 @@ class Launcher:
         return ranges if sum(b > a for a, b in ranges) > 1 else [(0, count)]
 
     def _shared(self, kernel: Any, dims: list[Any], given: list[dict[str, Any]]) -> None:
+        if self._rehearses(kernel):
+            return
         arguments = [self.arguments(kernel, own) for own in given]
         parts = [
             partial(wp.launch, kernel, dim=dim, inputs=inputs, device=self.device)

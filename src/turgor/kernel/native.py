@@ -1,4 +1,4 @@
-"""What Warp's language does not say: barriers, minima by one atomic operation, the root's inverse."""
+"""What Warp's language does not say: barriers, extremes by one atomic operation, the root's inverse."""
 
 import functools
 from types import SimpleNamespace
@@ -40,6 +40,21 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def lower(a: wp.array(dtype=real), i: int, value: real):
         """As wp.atomic_min, of numbers that are not negative: their order is that of their bits."""
 
+    @wp.func_native(f"""
+    #if defined(__CUDA_ARCH__)
+        if (value > a.data[i]) {{
+            {bits} b;
+            memcpy(&b, &value, sizeof(b));
+            atomicMax(reinterpret_cast<{bits}*>(a.data + i), b);
+        }}
+    #else
+        if (value > a.data[i])
+            a.data[i] = value;
+    #endif
+    """)
+    def lift(a: wp.array(dtype=real), i: int, value: real):
+        """As wp.atomic_max, of numbers that are not negative; a look costs less than an atomic operation."""
+
     root = "rsqrtf" if n.precision == "single" else "rsqrt"
 
     @wp.func_native(f"""
@@ -52,4 +67,4 @@ def kernels(n: Numbers) -> SimpleNamespace:
     def inverse_root(value: real) -> real:
         """1 / sqrt(value), which a GPU finds in one instruction, and the square root and the quotient in many."""
 
-    return SimpleNamespace(barrier=barrier, lower=lower, inverse_root=inverse_root)
+    return SimpleNamespace(barrier=barrier, lower=lower, lift=lift, inverse_root=inverse_root)

@@ -15,6 +15,7 @@ import numpy as np
 import warp as wp
 
 from turgor.errors import TurgorError
+from turgor.kernel.recording import record_per_thread
 
 __all__ = ["FACE_SHARE", "Numbers", "at", "numbers", "start_warp"]
 
@@ -54,6 +55,7 @@ def start_warp() -> None:
             os.close(nowhere)
     else:
         _init()
+    record_per_thread()
 
 
 def _init() -> None:
