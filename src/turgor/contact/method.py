@@ -47,7 +47,7 @@ class ContactMethod(Protocol):
         return False
 
     def solve_all(self, rounds: int) -> None:
-        """So many rounds of impulses, and the displacements that follow."""
+        """So many rounds of impulses."""
 
     def warm_start(self) -> None:
         """Begin with the impulses of the substep before."""
@@ -58,14 +58,23 @@ class ContactMethod(Protocol):
     def finish(self) -> None:
         """Displacements follow the impulses, and penetration is removed."""
 
-    def sweep(self) -> None:
-        """After the walls: no displacement may lead through a surface."""
+    # whether displacements follow what rounds and sweep do to velocities when they meet walls, and when they are made
+    follows_late: bool = False
+
+    def sweep(self, kept: bool) -> None:
+        """After the walls: no displacement may lead through a surface.
+
+        kept: the velocities that displacements belong to now are in `scratch.v_free` already.
+        """
 
     def moved(self) -> None:
         """After the displacements, as they were made."""
 
     def forget(self) -> None:
         """Positions were set from outside: lists no longer hold."""
+
+    def forget_worlds(self, chosen: Any, mask: Any) -> None:
+        """The same for some worlds, without any change for the others: their numbers, and a mask of all worlds."""
 
     def grow(self) -> None:
         """Larger buffers, after `overflow`; what was recorded must be recorded again."""

@@ -4,6 +4,9 @@ The CPU walks over springs and faces and scatters to the vertices (each is visit
 atomics). A GPU gathers instead: each vertex walks around its fan of neighbours, so every spring is evaluated twice and
 every face three times, but nothing is written twice, no atomics are needed, and the result does not depend on the
 order of threads. The volume is reduced per block; (x - r)·area summed over vertices counts each face `dim` times.
+
+What a vertex waits for is memory: neighbours are taken several at a time, without branches, so that the loads of all of
+them are under way before the first is needed. Where there are fewer left, the last one stands in and does not count.
 """
 
 import functools
@@ -21,6 +24,7 @@ __all__ = ["kernels"]
 
 BLOCK = 256  # threads of a block at most
 RESIDENT = 1024  # threads that are to find room on a multiprocessor
+AT_ONCE = {2: 2, 3: 3}  # neighbours that are loaded together: most vertices have two of them in 2D, six in 3D
 
 
 @functools.cache
@@ -28,6 +32,8 @@ RESIDENT = 1024  # threads that are to find room on a multiprocessor
 def kernels(n: Numbers) -> SimpleNamespace:
     """gather_forces: one block per chunk of vertices. collect_bodies: one block per body."""
     real, vec, dim = n.real, n.vec, n.dim
+    at_once = wp.constant(AT_ONCE[dim])
+    tiny = wp.constant(real(n.tiny))
     share = wp.constant(real(FACE_SHARE[dim]))
     inverse_root = native.kernels(n).inverse_root
     update_body, pull = gas.kernels(n).update_body, gas.kernels(n).pull
@@ -49,10 +55,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
     @wp.func
     def spring_pull(d: vec, w: vec, rest: real, k: real, kd: real) -> vec:
         """The law of `forces/springs.py`, (k (l - rest) + kd w·d/l) d/l, with 1/l in place of a root and a quotient."""
-        l2 = wp.dot(d, d)
-        if l2 <= real(0.0):
-            return vec()
-        inverse = inverse_root(l2)
+        inverse = inverse_root(wp.max(wp.dot(d, d), tiny))
         return (k * (real(1.0) - rest * inverse) + kd * wp.dot(w, d) * (inverse * inverse)) * d
 
     @functools.partial(n.kernel(__name__), launch_bounds=(BLOCK, RESIDENT // BLOCK))
@@ -76,7 +79,6 @@ def kernels(n: Numbers) -> SimpleNamespace:
         b = chunk_body[chunk]
         k = stiffness[b]
         kd = damping[b]
-        springy = k > real(0.0) or kd > real(0.0)  # a skin of a material is not
         origin = x[reference[b]]
         volume = real(0.0)
         for p in range(chunk_start[chunk] + lane, chunk_start[chunk + 1], wp.block_dim()):
@@ -91,17 +93,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
             fan = wp.abs(fan)
             before = vec()
             opening = vec()
-            for q in range(begin, neighbour_start[i + 1]):
-                j = at(neighbours[at(q)])
-                d = x[j] - here
-                if springy:
-                    force += spring_pull(d, v[j] - speed, neighbour_rest[at(q)], k, kd)
-                if q < fan:
-                    if q == begin:
-                        opening = d
-                    elif wp.static(dim == 3):
-                        area += fan_vector(before, d)
-                    before = d
+            end = neighbour_start[i + 1]
+            for first in range(begin, end, at_once):
+                for number in range(wp.static(AT_ONCE[dim])):
+                    q = first + number
+                    taken = at(wp.min(q, end - 1))
+                    j = at(neighbours[taken])
+                    d = x[j] - here
+                    pull_of_spring = spring_pull(d, v[j] - speed, neighbour_rest[taken], k, kd)
+                    force += wp.where(q < end, pull_of_spring, vec())
+                    if wp.static(dim == 3):
+                        area += wp.where(q > begin and q < fan, fan_vector(before, d), vec())
+                    opening = wp.where(q == begin, d, opening)
+                    before = wp.where(q < fan, d, before)
             if closed:  # fans of outlines always are
                 area += fan_vector(before, opening)
             f_out[i] = force

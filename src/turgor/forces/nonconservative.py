@@ -108,6 +108,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         moving: wp.array(dtype=wp.float64),
         available: wp.array(dtype=wp.float64),
         status: wp.array(dtype=int),
+        body_failed: wp.array(dtype=int),
     ):
         """Mark the frame as failed if a body has run away; `moving` and `available` are for the message."""
         b = wp.tid()
@@ -117,8 +118,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
             moving[b] = motion[b]
             much = motion[b] > wp.float64(LIMIT) * available[b] and made[b] > wp.float64(MADE) * motion[b]
             motion[b] = wp.float64(0.0)
-            if much and status[0] == wp.static(FINE):
-                status[0] = wp.static(RUNAWAY)
-                status[1] = b
+            if much:
+                body_failed[b] = 1
+                if status[0] == wp.static(FINE):
+                    status[0] = wp.static(RUNAWAY)
+                    status[1] = b
 
     return SimpleNamespace(book_volume=book_volume, sum_motion=sum_motion, judge=judge)

@@ -23,7 +23,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
     @n.kernel(__name__)
     def pull_glued(
         glued_vertex: wp.array(dtype=int),
-        glued_body: wp.array(dtype=int),
+        glued_start: wp.array(dtype=int),
+        glued_order: wp.array(dtype=int),
         x: wp.array(dtype=vec),
         f: wp.array(dtype=vec),
         area: wp.array(dtype=vec),
@@ -33,13 +34,20 @@ def kernels(n: Numbers) -> SimpleNamespace:
         rigid_force: wp.array(dtype=vec),
         rigid_torque: wp.array(dtype=spin_type),
     ):
-        """What springs and gas do to a glued vertex acts on the rigid body (its weight is part of the body's)."""
-        g = wp.tid()
-        i = glued_vertex[g]
-        r = glued_body[g]
-        pull = f[i] + push[body[i]] * area[i]
-        wp.atomic_add(rigid_force, r, pull)
-        wp.atomic_add(rigid_torque, r, cross(x[i] - rigid_x[r], pull))
+        """What springs and gas do to a glued vertex acts on the rigid body (its weight is part of the body's).
+
+        A thread per rigid body, so that its sums have one order on a GPU, too.
+        """
+        r = wp.tid()
+        force = rigid_force[r]
+        torque = rigid_torque[r]
+        for k in range(glued_start[r], glued_start[r + 1]):
+            i = glued_vertex[glued_order[k]]
+            pull = f[i] + push[body[i]] * area[i]
+            force = force + pull
+            torque = torque + cross(x[i] - rigid_x[r], pull)
+        rigid_force[r] = force
+        rigid_torque[r] = torque
 
     @n.kernel(__name__)
     def carry_glued(

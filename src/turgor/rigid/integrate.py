@@ -119,13 +119,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
         rigid_angular: wp.array(dtype=spin_type),
         rigid_x: wp.array(dtype=vec),
         status: wp.array(dtype=int),
+        body_failed: wp.array(dtype=int),
     ):
         """Mark the frame as failed if a body is not finite."""
         r = wp.tid()
         well = wp.isfinite(rigid_v[r]) and wp.isfinite(rigid_x[r]) and wp.isfinite(rigid_angular[r])
-        if not well and status[0] == wp.static(FINE):
-            status[0] = wp.static(NOT_FINITE)
-            status[1] = offset + r
+        if not well:
+            body_failed[offset + r] = 1
+            if status[0] == wp.static(FINE):
+                status[0] = wp.static(NOT_FINITE)
+                status[1] = offset + r
 
     return SimpleNamespace(
         kick_rigid=kick_rigid, move_rigid=move_rigid, place_points=place_points, inspect_rigid=inspect_rigid

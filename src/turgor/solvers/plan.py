@@ -178,6 +178,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         clock: wp.array(dtype=wp.float64),
         clock_start: wp.array(dtype=wp.float64),
         status: wp.array(dtype=int),
+        body_failed: wp.array(dtype=int),
     ):
         """Mark the frame as failed if a point is not finite or absurdly far from its body; set the clock exactly."""
         i = at(wp.tid())
@@ -187,9 +188,11 @@ def kernels(n: Numbers) -> SimpleNamespace:
             b = at(body[i])
             far = x[i] - x[at(reference[b])]
             lost = not (wp.dot(far, far) <= size[b] * size[b] * real(SIZE_LIMIT * SIZE_LIMIT))
-            if (lost or not wp.isfinite(v[i])) and status[0] == wp.static(FINE):  # the first body is named
-                status[0] = wp.static(NOT_FINITE)
-                status[1] = b
+            if lost or not wp.isfinite(v[i]):
+                body_failed[b] = 1
+                if status[0] == wp.static(FINE):  # the first body is named
+                    status[0] = wp.static(NOT_FINITE)
+                    status[1] = b
 
     @n.kernel(__name__)
     def notice(overflow: wp.array(dtype=int), status: wp.array(dtype=int)):

@@ -8,7 +8,7 @@ import warp as wp
 
 from turgor.kernel.numbers import Numbers, at
 from turgor.kernel.status import FINE, NOT_FINITE
-from turgor.solvers import velocity
+from turgor.solvers import plan, velocity
 
 __all__ = ["kernels"]
 
@@ -23,6 +23,7 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
     variant = velocity.variant_of(__name__, staged, velocity_first, clears, ledger)
     shared = velocity.kernels(n, staged, velocity_first, ledger)
     update, meet_walls, booked = shared.update, shared.meet_walls, shared.booked
+    count_substep = plan.kernels(n).count_substep
 
     @n.kernel(variant)
     def kick(
@@ -42,6 +43,7 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         size: wp.array(dtype=real),
         dt: wp.array(dtype=real),
         status: wp.array(dtype=int),
+        body_failed: wp.array(dtype=int),
         move: wp.array(dtype=vec),
         v_start: wp.array(dtype=vec),
         v_free: wp.array(dtype=vec),
@@ -90,9 +92,11 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
             )
             # contact may stop what explodes, but must not hide it, nor blame what it hits
             leap = real(LEAP) * size[b]
-            if not (dt[0] * wp.length(velocity - v0) <= leap) and status[0] == FINE:
-                status[0] = NOT_FINITE
-                status[1] = b
+            if not (dt[0] * wp.length(velocity - v0) <= leap):
+                body_failed[b] = 1
+                if status[0] == FINE:
+                    status[0] = NOT_FINITE
+                    status[1] = b
         if wp.static(ledger):
             v_kicked[i] = kicked
             asked_move[i] = asked
@@ -127,16 +131,24 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         wall_impulse: wp.array(dtype=vec),
         wall_drive: wp.array(dtype=real),
         ends_fused: wp.array(dtype=int),
+        follows: int,
         start_index: int,
     ):
-        """Velocities and displacements after the walls; and the normal of the wall that a point ends on, or zero."""
+        """Velocities and displacements after the walls; and the normal of the wall that a point ends on, or zero.
+
+        follows: the displacement is still to follow what contact did to the velocity; and v_free is the velocity that
+        it belongs to, from now on.
+        """
         i = at(start_index + wp.tid())
         m1 = inverse_mass[i]
         against = vec()
         b = at(body[i])
         if m1 > real(0.0) and ends_fused[b] == 0:
+            made = move[i]
+            if follows != 0:
+                made = made + dt[0] * (v[i] - v_free[i])
             asked, velocity, drive, hits = meet_walls(
-                x[i], move[i], v_start[i], v[i], v[i] - v_free[i], b, dt[0], friction, restitution,
+                x[i], made, v_start[i], v[i], v[i] - v_free[i], b, dt[0], friction, restitution,
                 wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
             )  # fmt: skip
             if hits > 0:
@@ -154,6 +166,8 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
             if wp.static(ledger):
                 wall_drive[i] = drive
         wall_contact_normal[i] = against
+        if follows != 0:
+            v_free[i] = v[i]
 
     @n.kernel(variant)
     def shift(
@@ -161,14 +175,32 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         v_free: wp.array(dtype=vec),
         wall_normal: wp.array(dtype=vec),
         wall_point: wp.array(dtype=vec),
+        inverse_mass: wp.array(dtype=real),
+        dt: wp.array(dtype=real),
         v: wp.array(dtype=vec),
         x: wp.array(dtype=vec),
+        clock: wp.array(dtype=wp.float64),
+        planned: wp.array(dtype=int),
+        until_plan: wp.array(dtype=int),
+        substeps: wp.array(dtype=int),
+        unfinished: wp.array(dtype=int),
+        follows: int,
+        counts: int,
         start_index: int,
     ):
-        """The displacement is made. Where contact has changed it after the walls, the walls have the last word."""
+        """The displacement is made. Where contact has changed it after the walls, the walls have the last word.
+
+        follows: the displacement is still to follow what contact did to the velocity. counts: the substep ends here.
+        """
         i = at(start_index + wp.tid())
-        there = x[i] + move[i]
-        if wp.length_sq(v[i] - v_free[i]) > real(0.0):
+        if i == 0 and counts != 0:
+            count_substep(dt, clock, planned, until_plan, substeps, unfinished)
+        asked = move[i]
+        changed = v[i] - v_free[i]
+        if follows != 0 and inverse_mass[i] > real(0.0):
+            asked = asked + dt[0] * changed
+        there = x[i] + asked
+        if wp.length_sq(changed) > real(0.0):
             for w in range(wall_normal.shape[0]):
                 there -= wp.min(wp.dot(there - wall_point[w], wall_normal[w]), real(0.0)) * wall_normal[w]
         move[i] = there - x[i]

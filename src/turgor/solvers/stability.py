@@ -21,6 +21,7 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.forces.bending import SLIVER
+from turgor.kernel import native
 from turgor.kernel.blocks import block_max, block_sum
 from turgor.kernel.numbers import FACE_SHARE, Numbers, at
 from turgor.rigid import impulse
@@ -43,7 +44,8 @@ GROWTH = 0.1  # 1/s: growth of undamped oscillations allowed to schemes that hav
 def kernels(n: Numbers) -> SimpleNamespace:
     """bound_hinges, bound_bodies, bound_step: launched in this order."""
     real, vec, dim, spin_type = n.real, n.vec, n.dim, n.spin
-    swing = impulse.kernels(n).swing
+    triple = wp.vec3f if n.precision == "single" else wp.vec3d
+    swing, lift = impulse.kernels(n).swing, native.kernels(n).lift
     hinge = wp.vec3i if dim == 2 else wp.vec4i
     share = wp.constant(real(FACE_SHARE[dim]))
     share2 = wp.constant(real(FACE_SHARE[dim] ** 2))
@@ -188,28 +190,22 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if clear != 0:
                 f[i] = vec()
                 area[i] = vec()
-        most_spring = block_max(spring)
-        most_tension = block_max(tension)
-        most_turn = block_max(turn)
-        all_gas = block_sum(gas)
-        most_bend = block_max(bend)
-        most_air = block_max(air)
-        most_light = block_max(lightest)
+        stiffest = block_max(triple(spring, tension, turn))
+        sharpest = block_max(triple(bend, air, lightest))
         most_rate = block_max(rate)
-        all_flow = block_sum(flow)
-        all_drawn = block_sum(drawn)
+        total = block_sum(triple(gas, flow, drawn))
         if lane == 0:
             b = chunk_body[chunk]
-            wp.atomic_max(spring_bound_out, b, most_spring)
-            wp.atomic_max(tension_bound_out, b, most_tension)
-            wp.atomic_max(turn_bound_out, b, most_turn)
-            wp.atomic_add(gas_bound_out, b, all_gas)
-            wp.atomic_max(hinge_bound_out, b, most_bend)
-            wp.atomic_max(air_bound_out, b, most_air)
-            wp.atomic_max(lightest_out, b, most_light)
-            wp.atomic_max(change_rate_out, b, most_rate)
-            wp.atomic_add(flow_out, b, all_flow)
-            wp.atomic_add(tension_flow_out, b, all_drawn)
+            lift(spring_bound_out, b, stiffest[0])
+            lift(tension_bound_out, b, stiffest[1])
+            lift(turn_bound_out, b, stiffest[2])
+            wp.atomic_add(gas_bound_out, b, total[0])
+            lift(hinge_bound_out, b, sharpest[0])
+            lift(air_bound_out, b, sharpest[1])
+            lift(lightest_out, b, sharpest[2])
+            lift(change_rate_out, b, most_rate)
+            wp.atomic_add(flow_out, b, total[1])
+            wp.atomic_add(tension_flow_out, b, total[2])
 
     if dim == 2:
 

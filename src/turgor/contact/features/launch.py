@@ -9,14 +9,14 @@ import warp as wp
 
 from turgor.kernel.launch import Launcher
 
-__all__ = ["CANDIDATES", "CONSTRAINTS", "OVERLAPS", "PAIRS", "FeatureLauncher", "Flags", "started_with"]
+__all__ = ["CANDIDATES", "CONSTRAINTS", "OVERLAPS", "PAIRS", "WORLD_ROWS", "FeatureLauncher", "Flags", "started_with"]
 
 BLOCK = 64  # threads per body or pair of bodies on a GPU
 THREADS = 1 << 16  # that share a list on a GPU; on the CPU one thread walks it
 MOST_THREADS = 1 << 20  # that share one where each has little to do
 
 # entries of `overflow` behind the flag: how much was needed of a list that was too short
-PAIRS, CANDIDATES, CONSTRAINTS, OVERLAPS = 1, 2, 3, 4
+PAIRS, CANDIDATES, CONSTRAINTS, OVERLAPS, WORLD_ROWS = 1, 2, 3, 4, 5
 
 
 def started_with(per_point: int, points: int) -> int:
@@ -78,7 +78,7 @@ class Flags:
     of each world or body, so that a world has the same lists, in the same order, as if it were alone.
     """
 
-    SAVED = ("all_stale", "world_stale", "untested", "some_own", "turned")
+    SAVED = ("all_stale", "world_stale", "untested", "world_untested", "some_own", "turned")
 
     def __init__(self, worlds: int, bodies: int, launch: FeatureLauncher, left_alone: Any = None) -> None:
         def flag(size: int = 1) -> Any:
@@ -89,14 +89,16 @@ class Flags:
         self.all_stale, self.world_stale = flag(), flag(worlds)  # a body has left its bounds: pairs are searched again
         self.some_stale, self.world_some_stale = flag(), flag(worlds)  # lists of some pairs have used up their margins
         self.shape_doubt, self.body_doubt = flag(), flag(bodies)  # a body may no longer be star-shaped
+        self.unsettled = flag()  # any of these, where conditions cost more than to say so (on a GPU)
         self.some_own = flag()  # a body has a list with itself
         self.turned = flag(bodies)  # a face has left the cone of its patch
         self.needs_tree, self.needs_self = flag(), flag()  # candidates by trees; of bodies with themselves
-        self.untested = flag()  # bodies may overlap from the start
-        self.overflow = flag(5)  # [0]: a list was too short; then what was needed of each
+        self.untested, self.world_untested = flag(), flag(worlds)  # bodies may overlap from the start
+        self.overflow = flag(6)  # [0]: a list was too short; then what was needed of each
 
     def forget(self) -> None:
         """Nothing is known about the present positions."""
         self.all_stale.fill_(1)
         self.world_stale.fill_(1)
         self.untested.fill_(1)
+        self.world_untested.fill_(1)

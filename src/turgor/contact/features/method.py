@@ -11,7 +11,7 @@ from typing import Any
 import numpy.typing as npt
 import warp as wp
 
-from turgor.contact.features.launch import CANDIDATES, CONSTRAINTS, OVERLAPS, PAIRS, FeatureLauncher
+from turgor.contact.features.launch import CANDIDATES, CONSTRAINTS, OVERLAPS, PAIRS, WORLD_ROWS, FeatureLauncher
 from turgor.contact.features.search.lists import Lists
 from turgor.contact.features.solve import pair_impulses
 from turgor.contact.features.solve.constraints import ContactConstraints
@@ -50,13 +50,14 @@ class FeatureContacts(ContactMethod):
         self.lists = Lists(model, scratch, surfaces, launch.extended({"dynamics": self.dynamics}))
         self.overlaps = Overlaps(model, surfaces, self.lists.launch, self.lists.pairs.capacity)
         self.constraints = ContactConstraints(model, surfaces, self.overlaps.launch)
-        self.impulses = Impulses(model, self.constraints.launch)
+        self.impulses = Impulses(model, self.constraints.launch, self.constraints.by_world.by_blocks)
         sizes = self.lists.pairs.capacity, self.lists.candidates.capacity
         self.sweep_stage = Sweep(model, surfaces, self.constraints.launch, self.impulses, sizes)
         self.overflow, self.count = self.lists.flags.overflow, self.constraints.count
+        self.follows_late = launch.parallel
         self.growing: dict[int, Any] = {
             PAIRS: self.lists.pairs, CANDIDATES: self.lists.candidates, CONSTRAINTS: self.constraints,
-            OVERLAPS: self.overlaps,
+            OVERLAPS: self.overlaps, WORLD_ROWS: self.constraints.by_world,
         }  # fmt: skip
         self.forget()
 
@@ -64,11 +65,23 @@ class FeatureContacts(ContactMethod):
 
     def find(self) -> None:
         """The contacts of this substep."""
-        self.lists.check()
-        wp.capture_if(self.lists.flags.all_stale, on_true=self.search_all, on_false=self.lists.search_stale)
+        self.lists.check(self.dynamics.load)
+        if self.lists.launch.parallel:  # a condition takes as long as a kernel there
+            wp.capture_if(self.lists.flags.unsettled, on_true=self.settle)
+        else:
+            self.search()
         self.overlaps.separate()
-        self.dynamics.load.zero_()
         self.constraints.make()
+
+    def search(self) -> None:
+        """What the lists need, if they need anything."""
+        self.lists.mark_doubtful()
+        wp.capture_if(self.lists.flags.all_stale, on_true=self.search_all, on_false=self.lists.search_stale)
+
+    def settle(self) -> None:
+        """The same where something does."""
+        self.search()
+        self.lists.flags.unsettled.zero_()
 
     def search_all(self) -> None:
         """New lists, and which of their pairs overlap."""
@@ -80,6 +93,7 @@ class FeatureContacts(ContactMethod):
         """Bodies that are inside each other from the start."""
         self.overlaps.find()
         self.lists.flags.untested.zero_()
+        self.lists.flags.world_untested.zero_()
 
     @property
     def at_once(self) -> bool:
@@ -87,7 +101,7 @@ class FeatureContacts(ContactMethod):
         return self.impulses.at_once
 
     def solve_all(self, rounds: int) -> None:
-        """All rounds of impulses, and the displacements that follow."""
+        """All rounds of impulses."""
         self.impulses.solve_all(rounds)
 
     def warm_start(self) -> None:
@@ -102,11 +116,11 @@ class FeatureContacts(ContactMethod):
         """Displacements follow the impulses, and skins that were used up are given back."""
         self.impulses.finish()
 
-    def sweep(self) -> None:
+    def sweep(self, kept: bool) -> None:
         """Change movements that would let features pass through each other; add up what lists have left."""
-        self.lists.motion.measure()
-        wp.copy(self.scratch.v_free, self.state.v)
-        self.dynamics.load.zero_()
+        self.lists.motion.measure(self.dynamics.load)
+        if not kept:
+            wp.copy(self.scratch.v_free, self.state.v)
         self.sweep_stage.run()
 
     def moved(self) -> None:
@@ -146,6 +160,11 @@ class FeatureContacts(ContactMethod):
         """The lists no longer hold: positions were set from outside."""
         self.lists.forget()
         self.overlaps.forget()
+
+    def forget_worlds(self, chosen: Any, mask: Any) -> None:
+        """The lists of some worlds no longer hold."""
+        self.lists.forget_worlds(chosen, mask)
+        self.overlaps.forget_worlds(mask)
 
     # buffers --------------------------------------------------------------------------------------------------------
 

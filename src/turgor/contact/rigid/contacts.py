@@ -19,6 +19,7 @@ from turgor.contact.rigid.impulses import ALL, HELD, UNEVEN
 from turgor.contact.rigid.polytope import Polytopes
 from turgor.contact.rigid.records import POINTS, structs
 from turgor.kernel.launch import Launcher
+from turgor.kernel.rows import clear_rows
 from turgor.kernel.structs import zeros
 from turgor.model.model import Model
 from turgor.model.scratch import Scratch
@@ -119,6 +120,10 @@ class RigidContacts:
         )  # fmt: skip
         self.capacity, self.overflow = capacity, self.pairs.overflow
         self.launch = Launcher(device, {"dt": self.scratch.dt}, self.work, self)
+
+    def forget_worlds(self, chosen: Any, mask: Any) -> None:
+        """Poses in some worlds were set from outside: no impulse to begin with."""
+        clear_rows(self.warm.number, self.model.worlds, chosen)
 
     def hopeless(self) -> bool:
         """Whether larger buffers would not help."""

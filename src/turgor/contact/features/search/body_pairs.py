@@ -8,7 +8,7 @@ before keep their lists.
 
 import functools
 from types import SimpleNamespace
-from typing import no_type_check
+from typing import Any, no_type_check
 
 import warp as wp
 
@@ -27,6 +27,7 @@ LIFE = 64.0  # substeps that lists should last at the present speeds
 LEAST, MOST = 0.02, 0.3  # margin of a pair in edge lengths, where the speed allows
 WIDEST = 2.0  # edge lengths: most by which the bounds of a body are enlarged, where the speed allows
 EAGER = 0.75  # share of the margin from which on a list is rebuilt along with others: each time costs
+EAGER_TOGETHER = 0.3  # the same on a GPU, where many lists take as long as one
 FOLDING = 0.2  # edge lengths: movement within a body after which it may be star-shaped although it was not before
 
 
@@ -51,6 +52,8 @@ class BodyPairs:
         self.own_pair = zeros(total, wp.int32)  # of each body with itself; -1 if none
         # whether its list holds while no patch uses up its margin, and m: the least that is left (`patch_margins.py`)
         self.own_holds, self.own_left = zeros(total, wp.int32), zeros(total, n.real)
+        self.stale_count = zeros(1, wp.int32)
+        self.eager = EAGER_TOGETHER if launch.parallel else EAGER
         self.capacity = 8 * total + 64
         self.launch = launch.extended(self)
         self.allocate()
@@ -62,6 +65,7 @@ class BodyPairs:
         self.pair_margin, self.pair_travel = zeros(size, real), zeros(size, real)  # m
         self.pair_travel_end = zeros(size, real)  # m: at the end of this substep
         self.pair_stale = zeros(size, wp.int32)
+        self.stale_pairs = zeros(size if self.launch.parallel else 0, wp.int32)  # the pairs that are, on a GPU
         self.new_slot = zeros(size, wp.int32)  # of each pair in the new list; -1 if its candidates are searched again
         self.old_second, self.next_pair = zeros(size, wp.int32), zeros(size, wp.int32)
         self.old_margin, self.old_travel = zeros(size, real), zeros(size, real)
@@ -73,6 +77,11 @@ class BodyPairs:
         self.pair_count.zero_()
         self.own_pair.fill_(-1)
         self.body_margin.fill_(-1.0)
+
+    def forget_worlds(self, chosen: Any) -> None:
+        """All bodies of the chosen worlds have left their bounds, and no list of theirs holds."""
+        self.launch(self.kernels.forget_bodies, self.total_bodies, chosen=chosen)
+        self.launch.walk(self.kernels.forget_pairs, chosen=chosen)
 
     def judge(self) -> None:
         """Which lists hold for this substep too."""
@@ -96,6 +105,10 @@ class BodyPairs:
     def renew(self) -> None:
         """New margins for the pairs that have used up theirs."""
         self.launch.walk(self.kernels.renew_pairs)
+
+    def end_renewal(self) -> None:
+        """All lists hold again."""
+        self.launch.walk(self.kernels.end_renewal)
 
 
 @functools.cache
@@ -149,6 +162,42 @@ def kernels(n: Numbers) -> SimpleNamespace:
         return own_holds[c] != 0 and real(1.1) * body_spread[c] <= own_left[c]
 
     @n.kernel(__name__)
+    def forget_bodies(
+        chosen: wp.array(dtype=int),
+        world: wp.array(dtype=int),
+        all_stale: wp.array(dtype=int),
+        world_stale: wp.array(dtype=int),
+        untested: wp.array(dtype=int),
+        world_untested: wp.array(dtype=int),
+        body_margin: wp.array(dtype=real),
+        own_holds: wp.array(dtype=int),
+    ):
+        """Nothing is known about the present positions of the bodies of some worlds."""
+        c = wp.tid()
+        w = at(world[c])
+        if chosen[w] != 0:
+            body_margin[c] = real(-1.0)
+            own_holds[c] = 0
+            world_stale[w] = 1
+            world_untested[w] = 1
+            all_stale[0] = 1
+            untested[0] = 1
+
+    @n.kernel(__name__)
+    def forget_pairs(
+        chosen: wp.array(dtype=int),
+        world: wp.array(dtype=int),
+        pair_count: wp.array(dtype=int),
+        pairs: wp.array(dtype=wp.vec2i),
+        pair_margin: wp.array(dtype=real),
+        stride: int,
+    ):
+        """No list holds with a margin below zero, whatever the travel."""
+        for p in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
+            if chosen[at(world[at(pairs[at(p)][0])])] != 0:
+                pair_margin[at(p)] = real(-1.0)
+
+    @n.kernel(__name__)
     def judge(
         total_bodies: int,
         body_move: wp.array(dtype=vec),
@@ -176,23 +225,32 @@ def kernels(n: Numbers) -> SimpleNamespace:
         turned: wp.array(dtype=int),
         own_holds: wp.array(dtype=int),
         own_left: wp.array(dtype=real),
+        unsettled: wp.array(dtype=int),
+        stale_count: wp.array(dtype=int),
         stride: int,
     ):
         """Whether the lists hold for this substep too. Contact may speed points up: a tenth is allowed for."""
         lane = wp.tid()
+        if lane == 0:
+            stale_count[0] = 0
+            if all_stale[0] != 0 or shape_doubt[0] != 0:
+                unsettled[0] = 1
         for c in range(lane, total_bodies, stride):
             if left_alone[c] != 0:
                 continue
             if world_stale[at(world[c])] != 0:
                 all_stale[0] = 1
+                unsettled[0] = 1
             room = real(FOLDING) * edge_size[c]
             if star_shaped[c] != 0:
                 room = real(0.5) * star_room[c]
             if not (deformed[c] + real(1.1) * body_spread[c] <= room):
                 shape_doubt[0] = 1
+                unsettled[0] = 1
                 body_doubt[c] = 1
             if not (body_drift[c] + real(1.1) * (wp.length(body_move[c]) + body_spread[c]) <= body_margin[c]):
                 all_stale[0] = 1
+                unsettled[0] = 1
                 world_stale[at(world[c])] = 1
         for p in range(lane, pair_count[0], stride):
             ids = pairs[at(p)]
@@ -207,6 +265,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if not holds:
                 pair_stale[at(p)] = 1
                 some_stale[0] = 1
+                unsettled[0] = 1
                 world_some_stale[at(world[at(ids[0])])] = 1
 
     @n.kernel(__name__)
@@ -292,6 +351,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         pair_travel_end: wp.array(dtype=real),
         pair_stale: wp.array(dtype=int),
         new_slot: wp.array(dtype=int),
+        eager: real,
         stride: int,
     ):
         """New margins for pairs that are stale or soon will be; the others stay in their places, with their lists."""
@@ -301,7 +361,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             a = at(pairs[p][0])
             b = at(pairs[p][1])
             some = world_some_stale[at(world[a])] != 0
-            if some and (pair_stale[p] != 0 or (a != b and pair_travel[p] > real(EAGER) * pair_margin[p])):
+            if some and (pair_stale[p] != 0 or (a != b and pair_travel[p] > eager * pair_margin[p])):
                 pair_stale[p] = 1
                 new_slot[p] = -1
                 step = approach(body_move, body_spread, a, b)
@@ -450,13 +510,33 @@ def kernels(n: Numbers) -> SimpleNamespace:
             world_stale[at(world[c])] = 0
         all_stale[0] = 0
 
+    @n.kernel(__name__)
+    def end_renewal(
+        pair_count: wp.array(dtype=int),
+        pairs: wp.array(dtype=wp.vec2i),
+        pair_stale: wp.array(dtype=int),
+        some_stale: wp.array(dtype=int),
+        world_some_stale: wp.array(dtype=int),
+        stride: int,
+    ):
+        """No pair is stale any more."""
+        if wp.tid() == 0:
+            some_stale[0] = 0
+        for p in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
+            pair_stale[at(p)] = 0
+        for w in range(wp.tid(), world_some_stale.shape[0], stride):
+            world_some_stale[at(w)] = 0
+
     return SimpleNamespace(
         end_search=end_search,
+        end_renewal=end_renewal,
         PairList=PairList,
         is_listed=is_listed,
         is_stale=is_stale,
         pair_of=pair_of,
         is_stale_with_itself=is_stale_with_itself,
+        forget_bodies=forget_bodies,
+        forget_pairs=forget_pairs,
         judge=judge,
         bound_bodies=bound_bodies,
         set_pairs_aside=set_pairs_aside,

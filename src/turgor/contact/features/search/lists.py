@@ -67,13 +67,21 @@ class Lists:
         self.candidates.forget()
         self.watch.forget()
 
+    def forget_worlds(self, chosen: Any, mask: Any) -> None:
+        """Positions of some worlds were set from outside: their numbers, and a mask of all worlds."""
+        self.pairs.forget_worlds(mask)
+        self.watch.forget_worlds(chosen)
+
     # in each substep ------------------------------------------------------------------------------------------------
 
-    def check(self) -> None:
-        """Which lists hold for this substep too."""
-        self.motion.measure()
+    def check(self, load: Any) -> None:
+        """Which lists hold for this substep too; load: see `BodyMotion.measure`."""
+        self.motion.measure(load)
         self.test_faces()
         self.pairs.judge()
+
+    def mark_doubtful(self) -> None:
+        """Whether the bodies in doubt, if any, are star-shaped still."""
         wp.capture_if(self.flags.shape_doubt, on_true=self.mark_star_shaped)
 
     def test_faces(self) -> None:
@@ -125,13 +133,17 @@ class Lists:
         self.slabs.collect()
         wp.capture_if(self.flags.needs_tree, on_true=self.collect_by_tree)
         wp.capture_if(self.flags.needs_self, on_true=self.collect_self)
-        self.pairs.pair_stale.zero_()
-        self.flags.some_stale.zero_()
-        self.flags.world_some_stale.zero_()
+        if self.launch.parallel:  # one kernel there, as clearing an array takes as long
+            self.pairs.end_renewal()
+        else:
+            self.pairs.pair_stale.zero_()
+            self.flags.some_stale.zero_()
+            self.flags.world_some_stale.zero_()
 
     def collect_by_tree(self) -> None:
         """Candidates of pairs with much between them."""
         self.tree.collect(self.pairs.capacity)
+        self.slabs.in_tree.zero_()
         self.flags.needs_tree.zero_()
 
     def collect_self(self) -> None:

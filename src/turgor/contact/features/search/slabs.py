@@ -3,6 +3,8 @@
 Along the direction from one body to the other, only what lies in the slab between the first body's end and the second's
 beginning can be near the other body: a handful of points for round ones. Their edges and faces are listed per pair, and
 compared all with all by their boxes. Pairs with longer lists are left to the trees (`tree_lists.py`).
+
+The kernels here are those of the CPU; a GPU's are in `slab_blocks.py`.
 """
 
 import functools
@@ -12,11 +14,13 @@ from typing import no_type_check
 import warp as wp
 
 from turgor.contact.features.launch import FeatureLauncher
-from turgor.contact.features.search import body_pairs
+from turgor.contact.features.search import body_pairs, slab_blocks
 from turgor.contact.features.search import candidates as listed
 from turgor.contact.features.search.candidates import FAR, Candidates
+from turgor.contact.features.search.slab_blocks import LENGTH, LISTS, QUEUE
 from turgor.contact.geometry import closest_fast
 from turgor.contact.geometry.advancement import EDGE_EDGE, VERTEX_FACE
+from turgor.kernel import structs
 from turgor.kernel.blocks import block_max, block_min
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
@@ -24,9 +28,9 @@ from turgor.model.surfaces import Surfaces
 
 __all__ = ["Slabs", "kernels"]
 
-LENGTH = 128  # of a list; a pair has six: points, faces and edges of either body
-ROWS, CROSSING = 64, 256  # threads of a block along a list, and in all, where two lists are compared on a GPU
+BLOCK, LARGE = 64, 256  # threads per pair on a GPU, and where there are few
 FEW = 4096  # pairs: with more, there are threads enough
+SEARCHERS = 4096  # blocks that share the stale pairs on a GPU: about all that there is room for at the same time
 
 
 class Slabs:
@@ -36,8 +40,9 @@ class Slabs:
         self, model: Model, surfaces: Surfaces, candidates: Candidates, launch: FeatureLauncher, pairs: int
     ) -> None:
         self.candidates = candidates
-        self.numbers, self.kernels = model.numbers, kernels(model.numbers, launch.parallel)
-        # m: boxes of the second body's edges, for one pair after another (CPU), per thread
+        self.numbers, self.kernels = model.numbers, kernels(model.numbers)
+        self.k_blocks = slab_blocks.kernels(model.numbers)
+        # m: boxes of the second body's edges, for one pair after another, per thread
         self.slab_edge_low, self.slab_edge_high = (
             [launch.zeros(LENGTH, model.numbers.vec) for _ in range(launch.threads)] for _ in range(2)
         )
@@ -49,28 +54,41 @@ class Slabs:
         """Lists for as many pairs."""
         n, zeros = self.numbers, self.launch.zeros
         self.pair_capacity = pairs
+        self.by_tree = zeros(pairs, wp.int32)
+        if self.launch.parallel:
+            self.blocks = blocks = min(pairs, SEARCHERS)
+            self.slab_features = self.launch.struct(self.k_blocks.Features)
+            self.slab_work = structs.zeros(
+                self.k_blocks.Work, 3 * LENGTH * blocks, self.launch.device, lists=LISTS * LENGTH * blocks,
+                counts=(LISTS + 1) * blocks, queue=QUEUE * blocks,
+            )  # fmt: skip
+            return
         self.slab_direction = zeros(pairs, n.vec)  # from the first body to the second
         self.slab_begin, self.slab_end = zeros(pairs, n.real), zeros(pairs, n.real)  # m, along it
         self.slab_lists, self.slab_counts = zeros(6 * LENGTH * pairs, wp.int32), zeros(6 * pairs, wp.int32)
-        self.by_tree = zeros(pairs, wp.int32)
 
     def collect(self) -> None:
         """Candidates of stale pairs that have little in their slabs; the others are marked."""
+        if self.launch.parallel:
+            self.launch.walk(self.k_blocks.list_stale)
+            block = LARGE if self.pair_capacity <= FEW else BLOCK
+            self.launch.blocks(
+                self.k_blocks.search_stale, self.blocks, block, features=self.slab_features, work=self.slab_work
+            )
+            return
         self.slab_counts.zero_()
-        self.in_tree.zero_()
         self.launch.tile_parts(self.kernels.bound_slabs, self.pair_capacity)
         self.launch.tile_parts(self.kernels.fill_slabs, self.pair_capacity)
         self.launch.walk(self.kernels.choose_search)
         edges = {"slab_edge_low": self.slab_edge_low, "slab_edge_high": self.slab_edge_high}
-        block = CROSSING if self.pair_capacity <= FEW else ROWS
-        self.candidates.collect(self.launch, self.kernels.cross_slabs, self.pair_capacity, block, **edges)
+        self.candidates.collect(self.launch, self.kernels.cross_slabs, self.pair_capacity, 1, **edges)
 
 
 @functools.cache
 @no_type_check
-def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
-    """In the order of a search; in blocks, one per pair. The CPU stores boxes of edges while comparing."""
-    variant = f"{__name__}{'_parallel' if parallel else ''}"
+def kernels(n: Numbers) -> SimpleNamespace:
+    """In the order of a search."""
+    variant = __name__
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
     near = closest_fast.kernels(n)
     shared = listed.kernels(n)
@@ -222,17 +240,16 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         parts: int,
     ):
         """Points of each body against faces of the other; edges against edges."""
-        k_pair, lane = wp.tid()
+        k_pair, _ = wp.tid()
         pair = pair_of(pair_list, k_pair, part, parts)
         if is_stale(pair_list, pair) and by_tree[pair] == 0:
             ids = pair_list.pairs[pair]
             skin = thickness[ids[0]] + thickness[ids[1]]
             within = pair_list.pair_margin[pair] + skin
-            rows = wp.min(wp.block_dim(), ROWS)  # threads along one list; others share the second
             for side in range(2):
                 base = (pair * 6 + side) * LENGTH
                 other = (pair * 6 + 2 + 1 - side) * LENGTH
-                for j in range(lane % rows, slab_counts[pair * 6 + 2 + 1 - side], rows):
+                for j in range(slab_counts[pair * 6 + 2 + 1 - side]):
                     which = slab_lists[at(other + j)]
                     f = faces[at(which)]
                     a = points[at(f[0])]
@@ -243,7 +260,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                         c = points[at(f[wp.static(dim - 1)])]
                         low = wp.min(low, c)
                         high = wp.max(high, c)
-                    for k in range(lane // rows, slab_counts[pair * 6 + side], wp.block_dim() // rows):
+                    for k in range(slab_counts[pair * 6 + side]):
                         i = at(slab_lists[at(base + k)])
                         p = points[i]
                         off = wp.max(wp.max(low - p, p - high), vec())  # how far p is from the box
@@ -255,29 +272,19 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 base = (pair * 6 + 4) * LENGTH
                 other = (pair * 6 + 5) * LENGTH
                 others = slab_counts[pair * 6 + 5]
-                if wp.static(not parallel):
-                    for j in range(others):
-                        g = edges[at(slab_lists[at(other + j)])]
-                        slab_edge_low[at(j)] = wp.min(points[at(g[0])], points[at(g[1])])
-                        slab_edge_high[at(j)] = wp.max(points[at(g[0])], points[at(g[1])])
-                for k in range(lane % rows, slab_counts[pair * 6 + 4], rows):
+                for j in range(others):
+                    g = edges[at(slab_lists[at(other + j)])]
+                    slab_edge_low[at(j)] = wp.min(points[at(g[0])], points[at(g[1])])
+                    slab_edge_high[at(j)] = wp.max(points[at(g[0])], points[at(g[1])])
+                for k in range(slab_counts[pair * 6 + 4]):
                     e = edges[at(slab_lists[at(base + k)])]
                     a = points[at(e[0])]
                     b = points[at(e[1])]
                     low = wp.min(a, b)
                     high = wp.max(a, b)
-                    for j in range(lane // rows, others, wp.block_dim() // rows):
-                        near_enough = bool(False)  # noqa: UP018
-                        if wp.static(parallel):
-                            g = edges[at(slab_lists[at(other + j)])]
-                            c = points[at(g[0])]
-                            d = points[at(g[1])]
-                            off = wp.max(wp.max(low - wp.max(c, d), wp.min(c, d) - high), vec())
-                            near_enough = wp.dot(off, off) <= within * within
-                        else:
-                            off = wp.max(wp.max(low - slab_edge_high[at(j)], slab_edge_low[at(j)] - high), vec())
-                            near_enough = wp.dot(off, off) <= within * within
-                        if near_enough:
+                    for j in range(others):
+                        off = wp.max(wp.max(low - slab_edge_high[at(j)], slab_edge_low[at(j)] - high), vec())
+                        if wp.dot(off, off) <= within * within:
                             g = edges[at(slab_lists[at(other + j)])]
                             c = points[at(g[0])]
                             d = points[at(g[1])]

@@ -7,6 +7,11 @@ A test holds for a while. Let no two points of the body have moved against each 
 of a face of height h has turned by at most T/h, and the direction of the face from the centre, R away, by at most T/R.
 With an angle a between the face and that direction, the centre sees it as long as T (1/h + 1/R) < a. A body that moves
 faster is tested in every substep: the surface must also be star-shaped where its velocities lead.
+
+T is that of the whole body, though, and a face turns by how its own corners move against each other: with u the largest
+of their relative speeds, s the face's own against the centre, and c that of the centre, which a wall may stop, it turns
+at a rate of at most (u + c)/h + (s + c)/R. On a GPU, where bodies have a million small faces, the least a/rate of all
+of them says how long the body can be left alone at its present speeds (`watch.py`).
 """
 
 import functools
@@ -43,13 +48,15 @@ class StarShaped:
         self.centre = launch.zeros(self.bodies, model.numbers.vec)  # m
         self.centre_v = launch.zeros(self.bodies, model.numbers.vec)  # m/s
         self.star_room = launch.zeros(self.bodies, model.numbers.real)  # m: how far points may move against each other
+        self.star_time = launch.zeros(self.bodies, model.numbers.real)  # s: how long at present speeds; 0: not known
         self.deformed = launch.zeros(self.bodies, model.numbers.real)  # m: largest movement of a point within the body
         self.launch = launch.extended(self)
 
     def mark(self) -> None:
         """Test the bodies in doubt again: each face by a thread of its own, as bodies may be large."""
-        self.launch.tiles(self.kernels.find_centres, self.bodies)
-        self.launch(self.kernels.test_faces, self.face_count)
+        timed = int(self.launch.parallel)
+        self.launch.tiles(self.kernels.find_centres, self.bodies, timed=timed)
+        self.launch(self.kernels.test_faces, self.face_count, timed=timed)
         self.launch(self.kernels.mark_star_shaped, self.bodies)
 
 
@@ -92,7 +99,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         centre: wp.array(dtype=vec),
         centre_v: wp.array(dtype=vec),
         star_room: wp.array(dtype=real),
+        star_time: wp.array(dtype=real),
         hidden_faces: wp.array(dtype=int),
+        timed: int,
     ):
         """A point about in the middle of each body, from a sample of its points; any one would do."""
         c, lane = wp.tid()
@@ -104,17 +113,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
             for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
                 total += points[at(i)]
                 moving += point_v[at(i)]
-            summed = vec()
-            for axis in range(dim):
-                summed[axis] = block_sum(total[axis])
-            summed_v = vec()
-            for axis in range(dim):
-                summed_v[axis] = block_sum(moving[axis])
+            summed = block_sum(total)
+            summed_v = block_sum(moving)
             if lane == 0:
                 sampled = real((count + step - 1) // step)
                 centre[c] = summed / sampled
                 centre_v[c] = summed_v / sampled
                 star_room[c] = real(FAR)
+                star_time[c] = wp.where(timed != 0, real(FAR), real(0.0))
                 hidden_faces[c] = 1 - closed[c]
 
     @n.kernel(__name__)
@@ -129,7 +135,9 @@ def kernels(n: Numbers) -> SimpleNamespace:
         centre: wp.array(dtype=vec),
         centre_v: wp.array(dtype=vec),
         star_room: wp.array(dtype=real),
+        star_time: wp.array(dtype=real),
         hidden_faces: wp.array(dtype=int),
+        timed: int,
     ):
         """Whether the centre sees a face, and not at a grazing angle; and for how long it will."""
         k = at(wp.tid())
@@ -152,9 +160,17 @@ def kernels(n: Numbers) -> SimpleNamespace:
             if not (seen and cosine >= real(SLANT)):
                 hidden_faces[c] = 1
             else:
-                room = wp.asin(wp.min(cosine, real(1.0))) * height * far / (height + far)
+                angle = wp.asin(wp.min(cosine, real(1.0)))
+                room = angle * height * far / (height + far)
                 if room < star_room[c]:
                     lower(star_room, c, room)
+                if timed != 0:
+                    u = wp.length_sq(point_v[i] - point_v[j])
+                    u = wp.max(u, wp.max(wp.length_sq(point_v[j] - point_v[l]), wp.length_sq(point_v[l] - point_v[i])))
+                    stop = wp.length(centre_v[c])
+                    rate = (wp.sqrt(u) + stop) / height + (wp.length(point_v[i] - centre_v[c]) + stop) / far
+                    if angle < star_time[c] * rate:
+                        lower(star_time, c, angle / rate)
 
     @n.kernel(__name__)
     def mark_star_shaped(

@@ -24,8 +24,10 @@ from turgor.contact.features.search.self_lists import kernels as list_kernels
 from turgor.contact.features.search.star_shaped import StarShaped
 from turgor.contact.geometry import ownership
 from turgor.contact.geometry.advancement import VERTEX_FACE
+from turgor.kernel import native
 from turgor.kernel.blocks import block_max, block_sum
 from turgor.kernel.numbers import Numbers, at
+from turgor.kernel.rows import clear_rows
 from turgor.model.model import Model
 from turgor.model.scratch import Scratch
 from turgor.model.surfaces import Surfaces
@@ -70,13 +72,17 @@ class Watch:
         """Positions were set from outside."""
         self.watched.zero_()
 
+    def forget_worlds(self, chosen: Any) -> None:
+        """Positions of the worlds with these numbers were set from outside."""
+        if self.alone:
+            clear_rows(self.watched, self.bodies, chosen)
+
     def look(self, span: int) -> None:
         """Which lone bodies need contact in the next substeps."""
         self.scratch.may_self_touch.zero_()
         self.scratch.any_watched.zero_()
         self.scratch.any_near.zero_()
-        self.fastest.zero_()
-        self.launch.blocks(self.kernels.measure_speeds, self.chunks, self.block)
+        self._measure_speeds()
         self._begin(self.kernels.look, span=span)
 
     def watch(self, every: int, span: int, *, last: bool) -> None:
@@ -93,8 +99,7 @@ class Watch:
         """Bodies in doubt that turned out to be star-shaped still: they are left alone from now on."""
         self.scratch.may_self_touch.zero_()
         self.scratch.any_near.zero_()
-        self.fastest.zero_()
-        self.launch.blocks(self.kernels.measure_speeds, self.chunks, self.block)
+        self._measure_speeds()
         self._begin(self.kernels.look_again, span=span)
 
     def calm(self) -> None:
@@ -105,6 +110,12 @@ class Watch:
         self.launch.walk(self.kernels.find_least_wake)
         self.launch.walk(self.kernels.refresh)
         self._begin(self.kernels.calm)
+
+    def _measure_speeds(self) -> None:
+        """Of bodies as wholes; not needed where the time that they can be left alone is known face by face."""
+        if not self.launch.parallel:
+            self.fastest.zero_()
+            self.launch.blocks(self.kernels.measure_speeds, self.chunks, self.block)
 
     def _begin(self, decide: Any, **values: int) -> None:
         """Bodies that are watched from now on, as a kernel decides."""
@@ -118,7 +129,7 @@ class Watch:
 def kernels(n: Numbers) -> SimpleNamespace:
     """look before substeps; measure_watched and judge_watched, or find_least_wake ... see, after each."""
     real, vec, dim, face = n.real, n.vec, n.dim, n.face
-    owner, test_later = ownership.kernels(n), list_kernels(n).test_later
+    owner, test_later, lift = ownership.kernels(n), list_kernels(n).test_later, native.kernels(n).lift
     closest_to_face, closest_of_edges, corners = owner.closest_to_face, owner.closest_of_edges, owner.corners
 
     @wp.func
@@ -146,16 +157,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
             total = vec()
             for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
                 total += point_v[at(i)]
-            summed = vec()
-            for axis in range(dim):
-                summed[axis] = block_sum(total[axis])
+            summed = block_sum(total)
             mean = summed / real((count + step - 1) // step)
             most = real(0.0)
             for i in range(soft_chunk_start[chunk] + lane, soft_chunk_start[chunk + 1], wp.block_dim()):
                 most = wp.max(most, wp.length_sq(point_v[at(i)] - mean))
             largest = block_max(most)
             if lane == 0:
-                wp.atomic_max(fastest, c, largest)
+                lift(fastest, c, largest)
                 if soft_chunk_start[chunk] == point_start[c]:
                     drift[c] = mean
 
@@ -166,6 +175,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         until_plan: int,
         span: int,
         star_room: wp.array(dtype=real),
+        star_time: wp.array(dtype=real),
         fastest: wp.array(dtype=real),
         drift: wp.array(dtype=vec),
         watched: wp.array(dtype=int),
@@ -176,9 +186,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
     ):
         """A star-shaped body is watched if it could use up its room before the next plan."""
         watched[c] = 0
+        room = star_room[c]
         step = real(CALM) * h * (real(2.0) * wp.sqrt(fastest[c]) + wp.length(drift[c]))
-        if not (step * real(until_plan) <= star_room[c]):
-            watched[c] = wp.where(step * real(span) <= star_room[c], span, 1)
+        if star_time[c] > real(0.0):
+            room = star_time[c]
+            step = real(CALM) * h
+        if not (step * real(until_plan) <= room):
+            watched[c] = wp.where(step * real(span) <= room, span, 1)
             begins[c] = 1
             watch_left[c] = star_room[c]
             watch_travel[c] = real(0.0)
@@ -190,6 +204,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         until_plan: wp.array(dtype=int),
         star_shaped: wp.array(dtype=int),
         star_room: wp.array(dtype=real),
+        star_time: wp.array(dtype=real),
         fastest: wp.array(dtype=real),
         drift: wp.array(dtype=vec),
         watched: wp.array(dtype=int),
@@ -206,8 +221,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """Which bodies are watched, and which need contact."""
         c = wp.tid()
         if star_shaped[c] != 0:
-            leave(c, dt[0], until_plan[0], span, star_room, fastest, drift, watched, begins, watch_left, watch_travel,
-                  last_move)  # fmt: skip
+            leave(c, dt[0], until_plan[0], span, star_room, star_time, fastest, drift, watched, begins, watch_left,
+                  watch_travel, last_move)  # fmt: skip
         if watched[c] != 0:
             any_watched[0] = 1
             if watched[c] != span:
@@ -224,6 +239,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         until_plan: wp.array(dtype=int),
         star_shaped: wp.array(dtype=int),
         star_room: wp.array(dtype=real),
+        star_time: wp.array(dtype=real),
         body_doubt: wp.array(dtype=int),
         fastest: wp.array(dtype=real),
         drift: wp.array(dtype=vec),
@@ -240,8 +256,8 @@ def kernels(n: Numbers) -> SimpleNamespace:
         """The same after a test of the bodies in doubt: those that are left alone already stay so."""
         c = wp.tid()
         if body_doubt[c] != 0 and star_shaped[c] != 0:
-            leave(c, dt[0], until_plan[0], span, star_room, fastest, drift, watched, begins, watch_left, watch_travel,
-                  last_move)  # fmt: skip
+            leave(c, dt[0], until_plan[0], span, star_room, star_time, fastest, drift, watched, begins, watch_left,
+                  watch_travel, last_move)  # fmt: skip
             ends_fused[c] = 1
         if watched[c] != 0 and watched[c] != span:
             any_near[0] = 1
@@ -273,16 +289,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
             total = vec()
             for i in range(point_start[c] + lane * step, point_end[c], wp.block_dim() * step):
                 total += points[at(i)] - watch_seen[at(i)]
-            summed = vec()
-            for axis in range(dim):
-                summed[axis] = block_sum(total[axis])
+            summed = block_sum(total)
             mean = summed / real((count + step - 1) // step)
             most = real(0.0)
             for i in range(soft_chunk_start[chunk] + lane, soft_chunk_start[chunk + 1], wp.block_dim()):
                 most = wp.max(most, wp.length_sq(points[at(i)] - watch_seen[at(i)] - mean))
             largest = block_max(most)
             if lane == 0:
-                wp.atomic_max(moved, c, largest)
+                lift(moved, c, largest)
                 if soft_chunk_start[chunk] == point_start[c]:
                     watch_move[c] = mean
 

@@ -15,9 +15,10 @@ import numpy.typing as npt
 import warp as wp
 
 from turgor.contact import materials
-from turgor.contact.features.launch import CONSTRAINTS, FeatureLauncher, started_with
+from turgor.contact.features.launch import CONSTRAINTS, WORLD_ROWS, FeatureLauncher, started_with
 from turgor.contact.features.search.candidates import URGENT
 from turgor.contact.features.solve import sides
+from turgor.contact.features.solve.world_rows import WorldRows
 from turgor.contact.geometry import ownership
 from turgor.contact.geometry.advancement import VERTEX_FACE
 from turgor.contact.materials import BOUNCE
@@ -44,8 +45,10 @@ class ContactConstraints:
 
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         self.numbers, self.kernels = model.numbers, kernels(model.numbers, launch.parallel)
-        self.counts = launch.zeros(2, wp.int32)
-        self.count, self.awake_count = self.counts[:1], self.counts[1:]  # contacts; candidates that are awake
+        self.by_world = WorldRows(model, launch)
+        self.counts = launch.zeros(2 + self.by_world.worlds, wp.int32)
+        self.count, self.awake_count = self.counts[:1], self.counts[1:2]  # contacts; candidates that are awake
+        self.world_count = self.counts[2:] if self.by_world.worlds else launch.zeros(0, wp.int32)  # contacts of each
         self.part_counts = launch.zeros(LINE * launch.threads, wp.int32)  # of each thread, a cache line apart
         self.capacity = started_with(1, surfaces.point_count)
         self.surface = launch.struct(self.kernels.Faces)
@@ -55,6 +58,8 @@ class ContactConstraints:
     def allocate(self) -> None:
         """Arrays of the present capacity."""
         self.constraints = structs.zeros(self.kernels.Constraints, self.capacity, self.launch.device, count=self.count)
+        self.by_world.allocate()
+        self.world_rows, self.rows_per_world = self.by_world.rows, self.by_world.capacity
 
     def make(self) -> None:
         """From the candidates that are awake."""
@@ -184,6 +189,10 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         chosen: wp.array(dtype=int),
         awake_count: wp.array(dtype=int),
         overflow: wp.array(dtype=int),
+        world: wp.array(dtype=int),
+        world_count: wp.array(dtype=int),
+        world_rows: wp.array(dtype=int),
+        rows_per_world: int,
         found: wp.array(dtype=int),  # contacts of each part of the candidates
         stride: int,
         part: int,
@@ -320,6 +329,15 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                             if parts == 1:  # else when the parts are joined, as threads may share points
                                 load_side(dynamics, rigids[0], first, w)
                                 load_side(dynamics, rigids[1], second, u)
+                            if wp.static(parallel):
+                                if world_rows.shape[0] > 0:
+                                    w0 = at(world[a])
+                                    place_there = wp.atomic_add(world_count, w0, 1)
+                                    if place_there < rows_per_world:
+                                        world_rows[at(w0 * rows_per_world + place_there)] = row
+                                    else:
+                                        overflow[0] = 1
+                                        wp.atomic_max(overflow, WORLD_ROWS, place_there + 1)
                         else:
                             overflow[0] = 1
                             wp.atomic_max(overflow, CONSTRAINTS, parts * (slot + 1))

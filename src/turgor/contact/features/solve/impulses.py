@@ -21,25 +21,25 @@ from turgor.model.model import Model
 
 __all__ = ["Impulses", "kernels"]
 
-SMALL = 4096  # points in all worlds
-BLOCK = 512  # threads of the block that solves small scenes at once
+BLOCK = 512  # threads of the block that solves a small world at once
+MANY, LESS = 256, 64  # so many worlds have less threads each: there are enough of them
 
 
 class Impulses:
     """The rounds of impulses over the constraints that the launcher knows."""
 
-    def __init__(self, model: Model, launch: FeatureLauncher) -> None:
+    def __init__(self, model: Model, launch: FeatureLauncher, at_once: bool) -> None:
+        self.at_once = at_once  # a block of threads is enough for all rounds of a world: launches would take longer
         self.kernels, self.launch = kernels(model.numbers, launch.parallel), launch
+        # of each soft point that contacts move: the one that does (6 times its row, and which of its points), on a GPU
+        self.mover = launch.zeros(model.vertices * model.worlds if at_once else 0, wp.int32)
+        self.no_round = launch.zeros(0, wp.int32)
         self.soft, self.rigid, self.worlds = model.vertices * model.worlds, model.rigids.total, model.worlds
 
-    @property
-    def at_once(self) -> bool:
-        """Whether one block of threads is enough for all of a substep's rounds: launches would take longer."""
-        return self.launch.parallel and not self.rigid and self.soft <= SMALL
-
     def solve_all(self, rounds: int) -> None:
-        """From the forces of the substep before to displacements."""
-        self.launch.blocks(self.kernels.solve_all, 1, BLOCK, soft=self.soft, rounds=rounds)
+        """From the forces of the substep before to those of this one."""
+        block = BLOCK if self.worlds < MANY else LESS
+        self.launch.blocks(self.kernels.solve_all, self.worlds, block, rounds=rounds, mover=self.mover)
 
     def warm_start(self) -> None:
         """Begin with the forces of the substep before, or a share of what is missing."""
@@ -57,15 +57,17 @@ class Impulses:
         walk = self.launch.walk_parts if self.worlds >= self.launch.threads else self.launch.walk
         walk(kernel, worlds=self.worlds, **given)
 
-    def collect(self) -> None:
-        """On a GPU, apply what was summed up."""
+    def collect(self, sweep_round: Any = None) -> None:
+        """On a GPU, apply what was summed up; sweep_round: of the sweep, which only counts contacts in the first."""
         if self.launch.parallel:
-            self.launch(self.kernels.collect, self.soft + self.rigid, soft=self.soft)
+            number = self.no_round if sweep_round is None else sweep_round
+            self.launch(self.kernels.collect, self.soft + self.rigid, soft=self.soft, sweep_round=number)
 
     def finish(self) -> None:
-        """Displacements follow the impulses."""
+        """Displacements follow the impulses; on a GPU, when they meet the walls."""
         self.launch.walk(self.kernels.store_forces)
-        self.follow()
+        if not self.launch.parallel:
+            self.follow()
 
     def follow(self) -> None:
         """The displacement follows what contact did to the velocity."""
@@ -76,13 +78,14 @@ class Impulses:
 @no_type_check
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     """share_out, warm_start, rounds of solve (collect, if parallel), store_forces, follow."""
-    real, vec, dim = n.real, n.vec, n.dim
+    real, vec, dim, spin_type = n.real, n.vec, n.dim, n.spin
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     side, made = sides.kernels(n, parallel), contact_constraints.kernels(n, parallel)
     Dynamics, Constraints = side.Dynamics, made.Constraints
     side_mobility, push_side, share_of = side.side_mobility, side.push_side, side.share_of
     cross, swing, turn_by = side.cross, side.swing, side.turn_by
     relative_velocity, can_turn = side.relative_velocity, side.can_turn
+    move_side = side.move_side
     angular_momentum_of_side, turn_side = side.angular_momentum_of_side, side.turn_side
     is_moved, taken_move, taken_turn = side.is_moved, side.taken_move, side.taken_turn
 
@@ -166,8 +169,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
     @wp.func(inline=True)
     def apply_impulse(dynamics: Dynamics, rigid: int, p: vec, place: vec, ids: wp.vec3i, w: vec):
-        """As push_side; on the CPU soft points are pushed here, where most of the time is spent."""
-        if wp.static(parallel) or rigid >= 0:
+        """As push_side; soft points are pushed here, where most of the time is spent on the CPU."""
+        if rigid >= 0:
             push_side(dynamics, rigid, p, place, ids, w)
         else:
             for k in range(dim):
@@ -197,6 +200,8 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             after = wp.max(before + effective * (constraints.min_speed[row] - speed), real(0.0))
             constraints.impulse[row] = after
             p = (after - before) * normal
+            centre = vec()
+            back = spin_type(real(0.0))  # by which the points take back the moment of friction
             # friction: what the velocity across the normal still needs, within the cone of the normal impulse
             mu = constraints.friction[row]
             friction_before = constraints.friction_impulse[row]
@@ -230,10 +235,19 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                 p += change
                 if free:
                     back = -turn_by(inverse_inertia, cross(lever, change))
-                    turn_side(dynamics, first, centre, back)
-                    turn_side(dynamics, second, centre, back)
-            apply_impulse(dynamics, rigids[0], p, place, first, w)
-            apply_impulse(dynamics, rigids[1], -p, place, second, u)
+                    if wp.static(not parallel):
+                        turn_side(dynamics, first, centre, back)
+                        turn_side(dynamics, second, centre, back)
+            if wp.static(parallel):
+                if rigids[0] < 0 and rigids[1] < 0:  # impulse and rotation in one sum
+                    move_side(dynamics, p, first, w, centre, back)
+                    move_side(dynamics, -p, second, u, centre, back)
+                else:
+                    push_side(dynamics, rigids[0], p, place, first, w)
+                    push_side(dynamics, rigids[1], -p, place, second, u)
+            else:
+                apply_impulse(dynamics, rigids[0], p, place, first, w)
+                apply_impulse(dynamics, rigids[1], -p, place, second, u)
 
     @n.kernel(variant)
     def solve(
@@ -260,8 +274,11 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             dynamics.point_v[i] = dynamics.point_v[i] + taken_move(dynamics.sums, i)
 
     @n.kernel(variant)
-    def collect(dynamics: Dynamics, soft: int):
+    def collect(dynamics: Dynamics, soft: int, sweep_round: wp.array(dtype=int)):
         """Apply the sums of a parallel round: to the soft points, then to the rigid bodies."""
+        if sweep_round.shape[0] > 0:
+            if sweep_round[0] == 1:
+                return
         t = wp.tid()
         if t < soft:
             collect_point(dynamics, t)
@@ -290,40 +307,70 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     if parallel:
         barrier = native.kernels(n).barrier
 
+        @wp.func(inline=True)
+        def row_of(world_rows: wp.array(dtype=int), first: int, r: int) -> int:
+            """The r-th contact of a world whose places begin at `first`; of all, where there is one world."""
+            row = r
+            if world_rows.shape[0] > 0:
+                row = world_rows[at(first + r)]
+            return at(row)
+
+        @wp.func(inline=True)
+        def claim(constraints: Constraints, mover: wp.array(dtype=int), row: int):
+            """The points of a contact are moved by it, unless others claim them later."""
+            for k in range(dim):
+                mover[at(constraints.first[row][k])] = 6 * row + k
+                mover[at(constraints.second[row][k])] = 6 * row + 3 + k
+
+        @wp.func(inline=True)
+        def collect_claimed(dynamics: Dynamics, constraints: Constraints, mover: wp.array(dtype=int), row: int):
+            """As `collect`, of the points that this contact moves."""
+            first = constraints.first[row]
+            second = constraints.second[row]
+            for k in range(dim):
+                if mover[at(first[k])] == 6 * row + k:
+                    collect_point(dynamics, at(first[k]))
+                if mover[at(second[k])] == 6 * row + 3 + k:
+                    collect_point(dynamics, at(second[k]))
+
         @functools.partial(n.kernel(f"{variant}_at_once"), launch_bounds=BLOCK)
         def solve_all(
             dynamics: Dynamics,
             constraints: Constraints,
             dt: wp.array(dtype=real),
-            v_free: wp.array(dtype=vec),
-            move: wp.array(dtype=vec),
             warm_force: wp.array(dtype=real),
-            soft: int,
+            mover: wp.array(dtype=int),
+            world_count: wp.array(dtype=int),
+            world_rows: wp.array(dtype=int),
+            rows_per_world: int,
             rounds: int,
         ):
-            """From warm_start to follow by one block of threads, with barriers in place of launches."""
-            _, lane = wp.tid()
+            """From warm_start to store_forces by a block of threads per world, with barriers in place of launches."""
+            w, lane = wp.tid()
             count = wp.min(constraints.count[0], constraints.pair.shape[0])
+            if world_rows.shape[0] > 0:
+                count = wp.min(world_count[w], rows_per_world)
+            if count == 0:
+                return
+            begin = w * rows_per_world
             for r in range(lane, count, wp.block_dim()):
-                share_out_one(dynamics, constraints, at(r))
-                warm_start_one(dynamics, constraints, at(r))
+                row = row_of(world_rows, begin, r)
+                claim(constraints, mover, row)
+                share_out_one(dynamics, constraints, row)
+                warm_start_one(dynamics, constraints, row)
             barrier()
-            for i in range(lane, soft, wp.block_dim()):
-                collect_point(dynamics, at(i))
+            for r in range(lane, count, wp.block_dim()):
+                collect_claimed(dynamics, constraints, mover, row_of(world_rows, begin, r))
             barrier()
             for _ in range(rounds):
                 for r in range(lane, count, wp.block_dim()):
-                    solve_one(dynamics, constraints, at(r))
+                    solve_one(dynamics, constraints, row_of(world_rows, begin, r))
                 barrier()
-                for i in range(lane, soft, wp.block_dim()):
-                    collect_point(dynamics, at(i))
+                for r in range(lane, count, wp.block_dim()):
+                    collect_claimed(dynamics, constraints, mover, row_of(world_rows, begin, r))
                 barrier()
             for r in range(lane, count, wp.block_dim()):
-                store_force(constraints, dt[0], warm_force, at(r))
-            for i in range(lane, soft, wp.block_dim()):
-                p = at(i)
-                if dynamics.soft_inverse_mass[p] > real(0.0):
-                    move[p] = move[p] + dt[0] * (dynamics.point_v[p] - v_free[p])
+                store_force(constraints, dt[0], warm_force, row_of(world_rows, begin, r))
 
     return SimpleNamespace(
         solve_all=solve_all,

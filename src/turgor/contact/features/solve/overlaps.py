@@ -11,7 +11,7 @@ a ball may live in a balloon.
 
 import functools
 from types import SimpleNamespace
-from typing import no_type_check
+from typing import Any, no_type_check
 
 import numpy as np
 import warp as wp
@@ -56,6 +56,10 @@ class Overlaps:
     def forget(self) -> None:
         """No overlap is known."""
         self.overlap_count.zero_()
+
+    def forget_worlds(self, chosen: Any) -> None:
+        """No overlap is known in the chosen worlds."""
+        self.launch(self.kernels.drop_overlaps, 1, chosen=chosen)
 
     def find(self) -> None:
         """Pairs of bodies that overlap now."""
@@ -149,6 +153,11 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         pairs: wp.array(dtype=wp.vec2i),
         overlap_count: wp.array(dtype=int),
         overlap_pairs: wp.array(dtype=wp.vec2i),
+        exit_direction: wp.array(dtype=vec),
+        exit_speed: wp.array(dtype=real),
+        separated: wp.array(dtype=int),
+        world: wp.array(dtype=int),
+        world_untested: wp.array(dtype=int),
         overflow: wp.array(dtype=int),
     ):
         """Pairs of closed bodies whose surfaces cross, and round bodies that reach into another."""
@@ -157,7 +166,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             ids = pairs[pair]
             a = ids[0]
             b = ids[1]
-            if a != b and closed[a] != 0 and closed[b] != 0:
+            if a != b and closed[a] != 0 and closed[b] != 0 and world_untested[at(world[a])] != 0:
                 found = int(0)  # noqa: RUF046, UP018
                 if radius[a] == real(0.0) and radius[b] == real(0.0):
                     found = surfaces_cross(a, b, points, faces, face_start, body_low, body_high)
@@ -175,9 +184,31 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
                     slot = wp.atomic_add(overlap_count, 0, 1)
                     if slot < overlap_pairs.shape[0]:
                         overlap_pairs[slot] = ids
+                        exit_direction[slot] = vec()  # until the next frame judges it
+                        exit_speed[slot] = real(0.0)
+                        separated[slot] = 0
                     else:
                         overflow[0] = 1
                         wp.atomic_max(overflow, OVERLAPS, slot + 1)
+
+    @n.kernel(variant)
+    def drop_overlaps(
+        chosen: wp.array(dtype=int),
+        world: wp.array(dtype=int),
+        overlap_count: wp.array(dtype=int),
+        overlap_pairs: wp.array(dtype=wp.vec2i),
+        exit_direction: wp.array(dtype=vec),
+        exit_speed: wp.array(dtype=real),
+    ):
+        """One thread: the list without the pairs of some worlds, the others in their order."""
+        kept = int(0)  # noqa: RUF046, UP018
+        for t in range(overlap_count[0]):
+            if chosen[at(world[at(overlap_pairs[t][0])])] == 0:
+                overlap_pairs[kept] = overlap_pairs[t]
+                exit_direction[kept] = exit_direction[t]
+                exit_speed[kept] = exit_speed[t]
+                kept += 1
+        overlap_count[0] = kept
 
     @n.kernel(variant)
     def mark_overlapping(
@@ -362,6 +393,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
 
     return SimpleNamespace(
         find_overlaps=find_overlaps,
+        drop_overlaps=drop_overlaps,
         mark_overlapping=mark_overlapping,
         judge_overlaps=judge_overlaps,
         separate=separate,

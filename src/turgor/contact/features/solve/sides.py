@@ -309,8 +309,19 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             if is_new(ids, k):
                 add_velocity(dynamics, ids[k], swing(spin, dynamics.points[at(ids[k])] - centre))
 
+    @wp.func
+    def move_side(dynamics: Dynamics, p: vec, ids: wp.vec3i, w: vec, centre: vec, spin: spin_type):
+        """As push_side and turn_side, of soft points."""
+        for k in range(dim):
+            if is_new(ids, k):  # the others have no weight
+                change = swing(spin, dynamics.points[at(ids[k])] - centre)
+                if w[k] != real(0.0):
+                    change += w[k] * velocity_change(dynamics, ids[k], p)
+                add_velocity(dynamics, ids[k], change)
+
     return SimpleNamespace(
         Dynamics=Dynamics,
+        move_side=move_side,
         inertia=inertia,
         cross=cross,
         swing=swing,

@@ -79,7 +79,8 @@ class Sweep:
         self.launch(self.kernels.begin, self.bodies)
         wp.capture_while(self.again, self.round)
         wp.capture_if(self.jammed, on_true=self.join)
-        self.impulses.follow()
+        if not self.launch.parallel:  # else when the displacements are made
+            self.impulses.follow()
         self.launch.walk(self.kernels.add_travel)
 
     def round(self) -> None:
@@ -90,7 +91,7 @@ class Sweep:
         if self.launch.parallel:
             self.measure()
         self.follow_candidates()
-        self.impulses.collect()
+        self.impulses.collect(self.rounds)
         if not self.launch.parallel:
             wp.capture_if(self.again, on_true=self.measure)
 
