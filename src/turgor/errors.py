@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 __all__ = ["MeshError", "RecordError", "SceneError", "TurgorError", "TurgorWarning", "UnstableError", "did_you_mean"]
 
@@ -28,7 +28,20 @@ class SceneError(TurgorError):
 
 
 class UnstableError(TurgorError):
-    """The simulation diverged, or would need more substeps than allowed."""
+    """The simulation diverged, or would need more substeps than allowed.
+
+    `worlds` are those that failed, and `reasons` says why, a sentence for each. The others are fine: after a `restart`
+    of those that failed, the simulation goes on.
+    """
+
+    def __init__(self, message: str = "", reasons: Mapping[int, str] | None = None) -> None:
+        super().__init__(message)
+        self.reasons = dict(reasons) if reasons is not None else {0: message}
+
+    @property
+    def worlds(self) -> tuple[int, ...]:
+        """The numbers of the worlds that failed, in order."""
+        return tuple(sorted(self.reasons))
 
 
 def did_you_mean(word: object, known: Iterable[str], otherwise: str | None = None) -> str:

@@ -16,6 +16,7 @@ from turgor import gallery, shapes
 from turgor.errors import SceneError, UnstableError
 from turgor.viewer.page.playground import Playground
 from turgor.viewer.page.tabs.change import ChangeTab
+from turgor.viewer.world.parameter_access import SLEEPING
 from turgor.viewer.world.parameters import CHOICES, ENTRIES, PARAMETERS, Choice, set_for, span_for, subjects, values
 from turgor.viewer.world.world import World
 
@@ -266,7 +267,7 @@ def test_choices_go_on_from_the_state_of_now(entry: Choice) -> None:
     assert world.sim.finite
     if not entry.of_scene:
         return
-    assert str(getattr(world.sim.settings, entry.key)) == value.rsplit(": ", 1)[-1]
+    assert str(getattr(world.sim.settings, entry.key)) == str(SLEEPING.get(value, value.rsplit(": ", 1)[-1]))
 
 
 @pytest.mark.req("X11")

@@ -15,7 +15,15 @@ from turgor.viewer.world.world import World
 
 pytestmark = pytest.mark.req("X8")
 SOURCE = Path(turgor.__file__).parent
-APART = ("bench", "papers", "validate", "cli", "record")  # packages that the page does not call, or only for downloads
+APART = (
+    "bench",
+    "papers",
+    "validate",
+    "study",
+    "envs",
+    "cli",
+    "record",
+)  # packages that the page does not call, or only for downloads
 IN_FILES = (" = { ", "must be printable")  # of sentences about what is written in a file: the page has no such fields
 ERRORS = ("SceneError", "MeshError", "UnstableError", "TurgorError")
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from turgor import SceneError, Simulation, gallery, shapes
+from turgor import Scene, SceneError, Simulation, Springs, gallery, shapes
 from turgor.scene.rigid import RigidBody
 from turgor.simulation import simulation as simulation_module
 from turgor.viewer.world.parameters import CHOICES
+from turgor.viewer.world.undo import undo
 from turgor.viewer.world.world import PATIENCE, World
 
 pytestmark = pytest.mark.req("X8")
@@ -216,3 +217,50 @@ def test_settle_lets_in_the_gas_that_is_on_its_way() -> None:
     assert world.sim["ball"].nRT == pytest.approx(wanted)
     world.step_once()
     assert world.sim["ball"].nRT == pytest.approx(wanted)
+
+
+def _ball_at_rest(**simulation):
+    scene = Scene(gravity=(0, 0, 0))
+    scene.add_soft_body(shapes.icosphere(0.3, 1), name="ball", springs=Springs(stiffness=300.0))
+    for key, value in simulation.items():
+        scene.set(f"simulation.{key}", value)
+    return scene
+
+
+def _run(world, seconds=1.0):
+    for _ in range(round(seconds * world.sim.settings.fps)):
+        world.sim.step()
+
+
+def test_bodies_sleep_in_the_page_unless_the_scene_or_its_user_says_no():
+    world = World(_ball_at_rest())
+    _run(world)
+    assert world.sim["ball"].asleep
+    world.change("ball.mass", 2.0)
+    _run(world, 0.1)
+    assert not world.sim["ball"].asleep
+    _run(world)
+    entry = next(entry for entry in CHOICES if entry.key == "sleeping")
+    assert entry.read(world, "") == "at rest"
+    entry.write(world, "", "never")
+    _run(world)
+    assert not world.sim["ball"].asleep
+    assert world.scene.simulation.sleeping is False
+    undo(world)
+    _run(world)
+    assert world.sim["ball"].asleep
+    world.open(_ball_at_rest(sleeping=False))
+    _run(world)
+    assert not world.sim["ball"].asleep
+    world.open(_ball_at_rest())
+    _run(world)
+    assert world.sim["ball"].asleep
+    assert world.scene.simulation.sleeping == "auto"  # what is downloaded is as it came
+
+
+def test_a_simulation_of_a_user_sleeps_only_if_it_did():
+    for sleeping in (True, None):
+        sim = Simulation(_ball_at_rest(), sleeping=sleeping)
+        world = World(sim)
+        _run(world)
+        assert sim["ball"].asleep is bool(sleeping)

@@ -144,6 +144,7 @@ class Job:
             "accuracy": sim.settings.accuracy,
             "energy_error": sim.energy_error,
             "vertices": sim.vertices,
+            "asleep": [name for name in sim.names if sim[name].asleep],
             "finite": sim.finite,
             "state_hash": sim.state_hash(),
             "energy": sim.energy().as_dict(),

@@ -85,6 +85,9 @@ def run(
     readings: Annotated[
         bool, typer.Option("--readings", help="Sum up contact forces, and report those of the last frame.")
     ] = False,
+    sleeping: Annotated[
+        bool, typer.Option("--sleeping", help="Leave bodies at rest out until something disturbs them.")
+    ] = False,
     static: Annotated[
         bool, typer.Option("--static", help="Find the state of rest instead of simulating; records that one frame.")
     ] = False,
@@ -142,6 +145,7 @@ def run(
       ball.gas={gauge=500,ambient=0} ball.shape.icosphere.subdivisions=3
       ball.gas.pressure_at=equilibrium (the gauge that holds, not that at rest)
       flag.pins=left                 ground.friction=0.1
+      ball.velocity.z=-3             gravity.x=2
       wind=[3,0,0]                   simulation.max_substeps=10000
 
     \b
@@ -192,6 +196,7 @@ def run(
         "accuracy": accuracy if accuracy in (None, "auto") else _number("--accuracy", accuracy),
         "precision": precision,
         "contact": contact,
+        "sleeping": sleeping or None,
     }
     if static and seconds is not None:
         raise SceneError("--static finds the state of rest, which takes no time: leave --seconds out")

@@ -67,3 +67,7 @@ class Glue:
         self.vertex = rigids.tiled(self.vertex_host, wp.int32, vertices)
         self.body = rigids.tiled(self.body_host, wp.int32, rigids.count)
         self.local = rigids.tiled(local, rigids.numbers.vec)
+        # of each rigid body: entries start[r] .. start[r + 1] of `order`, which are places in `vertex`
+        counts = np.tile(np.bincount(self.body_host, minlength=rigids.count), rigids.worlds)
+        self.order = rigids.tiled(np.argsort(self.body_host, kind="stable"), wp.int32, count)
+        self.start = rigids.array(np.cumsum([0, *counts]) if count else [], wp.int32)

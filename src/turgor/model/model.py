@@ -7,6 +7,7 @@ Positions are stored relative to `anchor` (double precision), so that single pre
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from turgor.kernel.numbers import Numbers
 from turgor.model import topology
 from turgor.model.energy_scale import energy_scale
 from turgor.model.glue import Glue
-from turgor.model.parts import Part, build_part
+from turgor.model.parts import Part, part_of
 from turgor.model.rigids import Rigids
 from turgor.model.tiling import joined, tiled
+from turgor.model.variants import Variants
 from turgor.model.walls import Walls
 from turgor.scene.data import VOLUMES, Body, Cloth, SoftBody, VelocityDamping
 from turgor.scene.material import RUBBER, STVK, Membrane
@@ -33,6 +35,8 @@ IntArray = npt.NDArray[np.int32]
 
 ANCHOR_DISTANCE = 64.0  # m: closer to the origin, single precision resolves 4 µm and no anchor is needed
 BLOCK = 256  # threads of a GPU block, and vertices of a chunk there
+WARP = 32  # threads that a GPU runs together
+MANY = 1024  # bodies
 
 # What can be set per body and world: name -> whether it is an integer
 BODY_PARAMETERS = {
@@ -177,10 +181,12 @@ class Model:
     method: Any
     samples: Any
 
-    def __init__(self, scene: Scene, numbers: Numbers, worlds: int, device: Any) -> None:
+    def __init__(
+        self, scene: Scene, numbers: Numbers, worlds: int, device: Any, variants: Sequence[Scene] = ()
+    ) -> None:
         self.scene, self.numbers, self.worlds, self.device = scene, numbers, worlds, device
         self.bodies = list(scene.bodies)
-        self.parts = parts = [build_part(body) for body in self.bodies]
+        self.parts = parts = [part_of(body) for body in self.bodies]
         self.starts = np.cumsum([0, *(len(part.order) for part in parts)])
         self.vertices = int(self.starts[-1])  # per world
         self.anchor = self._anchor()
@@ -193,15 +199,17 @@ class Model:
         self.fans_known = all(part.fans_known for part in parts)
 
         self._vertices()
+        self.variants = Variants(self, variants) if variants else None
         self._springs_and_faces()
         self._neighbours()
         self._chunks()
         self._body_parameters()
         self._volume_probes()
         self._pressure_options()
-        self.gravity = self._per_world(np.array(scene.gravity))
-        self.wind = self._per_world(np.array(scene.wind))
-        self.air_density = self.real_array(np.full(worlds, scene.air_density))
+        worlds_of = variants or [scene] * worlds
+        self.gravity = self.vec_array([one.gravity for one in worlds_of])
+        self.wind = self.vec_array([one.wind for one in worlds_of])
+        self.air_density = self.real_array([one.air_density for one in worlds_of])
         self.feels_air = any(any(body.air_drag) or body.wind_drag for body in self.bodies)
         self.walls = Walls(scene.walls, numbers, device)
 
@@ -303,6 +311,8 @@ class Model:
         largest = int(np.diff(self.starts).max(initial=1))
         self.block_size = min(BLOCK, -(-largest // 32) * 32) if self.device.is_cuda else 1
         limit = self.block_size if self.device.is_cuda else max(largest, 1)
+        # where there are many bodies, a few threads for each wait less for one another
+        self.small_block = min(self.block_size, WARP) if len(self.parts) * self.worlds > MANY else self.block_size
         starts: list[int] = []
         owners: list[int] = []
         for b, (first, last) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
@@ -315,10 +325,17 @@ class Model:
         self.chunk_first = self.ends(np.bincount(np.array(owners, int), minlength=len(self.parts)))
 
     def _body_parameters(self) -> None:
-        rows = [_parameters(body, part) for body, part in zip(self.bodies, self.parts, strict=True)]
+        if self.variants is None:
+            tables = [[_parameters(body, part) for body, part in zip(self.bodies, self.parts, strict=True)]]
+        else:
+            rows = zip(self.variants.scenes, self.variants.parts, strict=True)
+            tables = [
+                [_parameters(body, part) for body, part in zip(one.bodies, parts, strict=True)] for one, parts in rows
+            ]
         for name, whole in BODY_PARAMETERS.items():
-            values = np.array([row[name] for row in rows], float)
-            setattr(self, name, self.repeated(values, wp.int32 if whole else self.numbers.real))
+            values = np.array([row[name] for table in tables for row in table], float)
+            put = self.repeated if self.variants is None else self._of_each_world
+            setattr(self, name, put(values, wp.int32 if whole else self.numbers.real))
 
     def _volume_probes(self) -> None:
         """Which bodies measure their volume by an approximation, and the random points of those that use them."""
@@ -340,8 +357,10 @@ class Model:
         unbalanced = np.array(pressing, bool) | np.array(reshaped, bool)
         self.may_run_away = bool(unbalanced.any())
         self.unbalanced = self.repeated(unbalanced, wp.int32)
-        scale = energy_scale(self.scene) if self.may_run_away else 0.0
-        self.energy_scale = self.repeated(np.full(len(soft), scale), self.numbers.real)  # J
+        scales = [0.0] * self.worlds
+        if self.may_run_away:
+            scales = [energy_scale(self.scene)] * self.worlds if self.variants is None else self.variants.energy_scales
+        self.energy_scale = self.real_array(np.repeat(scales, len(soft)))  # J
 
     def _pressure_options(self) -> None:
         """Per vertex: C7's averaged normals; the factor of B4 (springs at the vertex / average springs per vertex), and
@@ -409,5 +428,18 @@ class Model:
         values = np.ascontiguousarray(values, self.numbers.dtype).reshape(-1, self.numbers.dim)
         return wp.array(values, dtype=self.numbers.vec, device=self.device)
 
-    def _per_world(self, vector: FloatArray) -> Any:
-        return self.repeated(vector[None], self.numbers.vec)
+    def _of_each_world(self, values: Any, dtype: Any) -> Any:
+        """Device array of numbers that are given for all worlds."""
+        return self.int_array(values) if dtype is wp.int32 else self.real_array(values)
+
+    def start_positions(self) -> Any:
+        """Device array (worlds * vertices,) m, relative to the anchor: where the scene places all vertices."""
+        if self.variants is not None:
+            return self.vec_array(self.variants.positions)
+        return self.repeated(self.initial_positions, self.numbers.vec)
+
+    def start_velocities(self) -> Any:
+        """Device array (worlds * vertices,) m/s."""
+        if self.variants is not None:
+            return self.vec_array(self.variants.velocities)
+        return self.repeated(self.initial_velocities, self.numbers.vec)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+import weakref
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +16,7 @@ from turgor.model import topology
 from turgor.model.vertex_masses import vertex_areas, vertex_masses
 from turgor.scene.data import Body, SoftBody
 
-__all__ = ["Part", "build_part", "estimated_volume"]
+__all__ = ["Part", "build_part", "estimated_volume", "part_of", "placed_part"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -32,7 +34,8 @@ class Part:
     faces: IntArray  # (m, dim)
     face_order: IntArray  # (m,) the user's index of each face
     face_rest: FloatArray  # (m, 4): see `_face_rest`; empty without a material
-    springs: IntArray  # (s, 2); none where a material holds the skin
+    all_springs: IntArray  # (e, 2) the edges of the faces and the extra springs
+    springs: IntArray  # (s, 2) the same; none where a material holds the skin
     rest_lengths: FloatArray  # (s,) m
     neighbour_start: IntArray  # (n + 1,)
     neighbours: IntArray  # fan neighbours first, then the rest
@@ -181,12 +184,56 @@ def _hinge_weights(rest: FloatArray, hinges: IntArray) -> FloatArray:
     return np.asarray(np.einsum("ij,ij->i", edge, edge) / areas)
 
 
+def _placed(body: Body, order: IntArray, rest_lengths: FloatArray) -> dict[str, Any]:
+    """What of a part depends on where the body is, how it moves and its mass."""
+    placed = body.positions
+    masses = vertex_masses(body, placed)
+    points = placed[order]
+    pinned = np.zeros(len(order), bool)
+    pinned[body.pinned] = True
+    rest_volume = 1.0
+    if isinstance(body, SoftBody):
+        rest_volume = estimated_volume(points, body.volume, body.shape.volume)
+    arms = points - np.average(points, axis=0, weights=masses[order])
+    inertia = float(np.sum(masses[order] * np.einsum("ij,ij->i", arms, arms)))
+    return {
+        "positions": points,
+        "velocities": _velocities(body, placed, masses)[order],
+        "masses": masses[order],
+        "pinned": pinned[order],
+        "air_share": _air_share(body, placed, masses)[order],
+        "rest_volume": rest_volume,
+        "size": float(np.linalg.norm(np.ptp(points, axis=0))),
+        "breathing": float(np.sum(rest_lengths**2)) / inertia if inertia > 0.0 else 0.0,
+    }
+
+
+def placed_part(body: Body, like: Part) -> Part:
+    """The part of a body that differs from that of `like` in place, motion and mass only."""
+    order = like.order
+    springs = like.all_springs
+    rest_lengths = _lengths(body.shape.vertices[order], springs[:, 0], springs[:, 1])
+    return replace(like, **_placed(body, order, rest_lengths))
+
+
+_known: dict[int, tuple[weakref.ref[Body], Part]] = {}  # by the identity of bodies that still exist
+
+
+def part_of(body: Body) -> Part:
+    """Arrays of one body; the same object for the same description: scenes that follow each other share most bodies."""
+    held = _known.get(id(body))
+    if held is not None and held[0]() is body:
+        return held[1]
+    part, key = build_part(body), id(body)
+    _known[key] = (weakref.ref(body, lambda _: _known.pop(key, None)), part)
+    return part
+
+
 def build_part(body: Body) -> Part:
-    """Arrays of one body, in Morton order."""
+    """Arrays of one body, in the Morton order of its shape: the same wherever it is placed."""
     shape = body.shape
     count = len(shape.vertices)
-    placed = body.positions
-    order = topology.morton_order(placed)
+    order = topology.morton_order(shape.vertices)
     place = np.empty(count, np.int32)
     place[order] = np.arange(count, dtype=np.int32)
 
@@ -195,34 +242,21 @@ def build_part(body: Body) -> Part:
     faces = faces[face_order]
     table = topology.edge_table(faces, count) if body.dim == 3 else None
     springs = _springs(body, place, faces, table)
-    masses = vertex_masses(body, placed)
-    velocities = _velocities(body, placed, masses)
-    points = placed[order]
     rest = shape.vertices[order]
     rest_lengths = _lengths(rest, springs[:, 0], springs[:, 1])
-    pinned = np.zeros(count, bool)
-    pinned[place[body.pinned]] = True
 
     material = body.membrane
     rigidity = body.bending if material is None else material.flexural_rigidity
     hinges = topology.hinges(faces, count, table) if rigidity > 0.0 else np.zeros((0, body.dim + 1), np.int32)
     angles = topology.turning_angles if body.dim == 2 else topology.oriented_hinge_angles
-    rest_volume = 1.0
-    if isinstance(body, SoftBody):
-        rest_volume = estimated_volume(points, body.volume, shape.volume)
-    arms = points - np.average(points, axis=0, weights=masses[order])
-    inertia = float(np.sum(masses[order] * np.einsum("ij,ij->i", arms, arms)))
     start, neighbours, fan_end, fans_known = _neighbours(faces, springs, count, table)
     owner = np.repeat(np.arange(count, dtype=np.int32), np.diff(start))
     return Part(
         order=order,
-        positions=points,
-        velocities=velocities[order],
-        masses=masses[order],
-        pinned=pinned,
         faces=faces,
         face_order=face_order,
         face_rest=np.zeros((0, 4)) if material is None else _face_rest(body, rest[faces]),
+        all_springs=springs,
         springs=springs if material is None else springs[:0],
         rest_lengths=rest_lengths if material is None else rest_lengths[:0],
         neighbour_start=start,
@@ -234,9 +268,6 @@ def build_part(body: Body) -> Part:
         hinges=hinges,
         rest_angles=angles(rest, hinges),
         hinge_weight=np.ones(len(hinges)) if material is None else _hinge_weights(rest, hinges),
-        air_share=_air_share(body, placed, masses)[order],
-        rest_volume=rest_volume,
-        size=float(np.linalg.norm(np.ptp(points, axis=0))),
         mean_edge=float(rest_lengths.mean()) if len(rest_lengths) else 0.0,
-        breathing=float(np.sum(rest_lengths**2)) / inertia if inertia > 0.0 else 0.0,
+        **_placed(body, order, rest_lengths),
     )

@@ -85,6 +85,9 @@ class Scratch:
         self.supported = ints(bodies)  # whether something holds the body: see solvers.leapfrog
         self.clock_start = wp.zeros(1, dtype=wp.float64, device=device)  # s, of the frame
         self.status = ints(2)  # see kernel.status
+        self.body_failed = ints(
+            bodies + model.rigids.total
+        )  # in this frame: soft bodies of all worlds, then rigid ones
         self.failed = ints(1)  # whether the frame must be undone
         self.frames = ints(1)  # frames done since the last look from the host
         self.unfinished = ints(1)  # 1 while the frame goes on

@@ -34,8 +34,8 @@ class State:
         none = wp.zeros(0, dtype=n.vec, device=device)
         self.x, self.v = (self.points[:count], self.point_v[:count]) if count else (none, none)
         if count:
-            wp.copy(self.x, model.repeated(model.initial_positions, n.vec))
-            wp.copy(self.v, model.repeated(model.initial_velocities, n.vec))
+            wp.copy(self.x, model.start_positions())
+            wp.copy(self.v, model.start_velocities())
         self.rigid = RigidState(model.rigids, model.anchor)
         self.walls = WallState(model.walls, model.anchor)
 
@@ -57,3 +57,8 @@ class State:
 
         kelvin = [b.gas.temperature if isinstance(b, SoftBody) and b.gas else ROOM_TEMPERATURE for b in model.bodies]
         self.temperatures = np.tile(np.array(kelvin), (worlds, 1))  # (worlds, bodies) K, of the gas; host
+        if model.variants is not None:
+            for name, rows in model.variants.rigid_state.items():
+                getattr(self.rigid, name).assign(rows)
+            given = np.array(model.variants.temperatures, float).reshape(worlds, -1)
+            self.temperatures = np.where(np.isnan(given), self.temperatures, given)

@@ -54,7 +54,7 @@ class Surfaces:
         local = np.concatenate([*(c.points for c in rigids.collision), np.zeros((0, model.numbers.dim))])
         self.local = self.model.repeated(local, model.numbers.vec)  # m, of the rigid points, principal axes
         self.local_body = self.model.repeated(owner, wp.int32, rigids.count)  # rigid body of each rigid point
-        self.rest = self.model.repeated(model.initial_positions, model.numbers.vec)  # m, shapes at rest
+        self.rest = model.start_positions()  # m, shapes at rest
 
     def _features(self, rigid_starts: Any) -> None:
         """Faces and edges of one world, over the points of one world (the rigid ones last); then those of all."""

@@ -290,12 +290,12 @@ class Scene:
 
         A string is read as a TOML value where it is one (this is `--set` of the command line); "none" clears an
         optional value. The first part of the path is a name in the scene, `simulation`, `gravity`, `wind` or
-        `air_density`.
+        `air_density`. A vector may be set by component: `gravity.z`, `ball.velocity.0`.
         """
         value = toml.parse_value(value) if isinstance(value, str) else value
         head, *keys = text("path", path).split(".")
-        if head in HEAD and not keys:
-            setattr(self, head, value)
+        if head in HEAD:
+            setattr(self, head, toml.with_component(head, getattr(self, head), keys, value) if keys else value)
         elif head == "simulation":
             self.simulation = toml.changed(self.simulation, keys, value, head)
         elif head not in self.names:

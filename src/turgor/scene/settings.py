@@ -40,6 +40,9 @@ class Settings:
     seconds: Annotated[float, "s", "how long `run` takes the scene, if not called with seconds"] = 3.0
     precision: Annotated[str, "", 'of the numbers: "single" (32 bits) or "double" (64)'] = "single"
     max_substeps: Annotated[int, "", 'per frame; "auto" gives up (UnstableError) above this'] = 4096
+    sleeping: Annotated[
+        bool | str, "", 'whether bodies at rest are left out until something disturbs them; "auto": in the playground'
+    ] = "auto"
     accuracy: Annotated[float | str, "", 'share of energy that "auto" may add or take in a minute, or "auto"'] = "auto"
 
     def __post_init__(self) -> None:
@@ -52,6 +55,8 @@ class Settings:
             precision=choice("simulation.precision", self.precision, PRECISIONS),
             max_substeps=integer("simulation.max_substeps", self.max_substeps, low=1),
         )
+        if self.sleeping != "auto" and not isinstance(self.sleeping, bool):
+            raise SceneError(f"simulation.sleeping must be true, false or 'auto', got {self.sleeping!r}")
         if isinstance(self.accuracy, str) and self.accuracy != "auto":
             raise SceneError(f"simulation.accuracy must be 'auto' or a number such as 0.01, got {self.accuracy!r}")
         if not isinstance(self.accuracy, str):

@@ -25,7 +25,7 @@ from turgor.scene.validate import ZERO, check_keys, context
 from turgor.shapes.recipes import from_recipe, parts_of_recipe
 from turgor.shapes.shape import Shape
 
-__all__ = ["changed", "decode", "encode", "make", "one_each", "parse", "parse_value", "write"]
+__all__ = ["changed", "decode", "encode", "make", "one_each", "parse", "parse_value", "with_component", "write"]
 
 # Written even when they have their default: what a reader of a scene file looks for first.
 ALWAYS = frozenset({"name", "shape", "at", "mass", "springs", "stiffness", "damping", "young", "thickness"})
@@ -33,6 +33,16 @@ OF_SPRINGS = frozenset({"mass", "springs"})  # those of them that a body with a 
 NOTHING = "none"  # stands for None, which TOML does not have
 ANYWHERE = References()  # what the user's own code names
 ZEROS = (ZERO, 0.0, (0.0, 0.0), (0.0, 0.0, 0.0))
+AXES = "xyz"
+
+
+HINTS: dict[type[Any], dict[str, Any]] = {}  # types of the fields: a study sets thousands of values
+
+
+def _hints(cls: type[Any]) -> dict[str, Any]:
+    if cls not in HINTS:
+        HINTS[cls] = get_type_hints(cls)
+    return HINTS[cls]
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -77,7 +87,7 @@ def make(cls: type[Any], values: Mapping[str, Any]) -> Any:
 def decode(cls: type[Any], table: Mapping[str, Any], files: References = ANYWHERE) -> dict[str, Any]:
     """The arguments of `cls` from a TOML table, which may name `files`."""
     check_keys(cls, table)
-    hints = get_type_hints(cls)
+    hints = _hints(cls)
     clearable = {entry.name for entry in fields(cls) if _can_be_cleared(entry, hints[entry.name])}
     return {
         key: None if value == NOTHING and key in clearable else _decode_value(key, hints[key], value, files)
@@ -135,13 +145,13 @@ def changed(thing: Any, keys: Sequence[str], value: Any, where: str = "") -> Any
             check_keys(cls, [key])
     else:
         check_keys(cls, [key])
-    hint, current = get_type_hints(cls)[key], getattr(thing, key)
+    hint, current = _hints(cls)[key], getattr(thing, key)
     kind = _table_type(hint)
     if not rest:
         nothing = isinstance(value, str) and value == NOTHING and types.NoneType in _parts(hint)
         return _replaced(thing, key, None if nothing else _decode_value(key, hint, value, ANYWHERE))
     if kind is None:
-        raise SceneError(f"{key} has no parts: set {key} itself, as a whole")
+        return _replaced(thing, key, with_component(key, current, rest, value))
     if isinstance(thing, Body) and key == "material":
         current = thing.membrane  # of a preset its numbers
     if kind is Shape:
@@ -153,6 +163,17 @@ def changed(thing: Any, keys: Sequence[str], value: Any, where: str = "") -> Any
     else:
         new = changed(current, rest, value, key)
     return _replaced(thing, key, new)
+
+
+def with_component(key: str, vector: Any, keys: Sequence[str], value: Any) -> tuple[Any, ...]:
+    """A vector with the component `x`, `y`, `z` or `0`, `1`, `2` replaced."""
+    if not isinstance(vector, tuple) or not vector:
+        raise SceneError(f"{key} has no parts: set {key} itself, as a whole")
+    known = [*AXES[: len(vector)], *map(str, range(len(vector)))]
+    if len(keys) != 1 or keys[0] not in known:
+        raise SceneError(f"{key} has no part {'.'.join(keys)!r}; known: {', '.join(known)}")
+    place = known.index(keys[0]) % len(vector)
+    return tuple(value if index == place else old for index, old in enumerate(vector))
 
 
 def _replaced(thing: Any, key: str, value: Any) -> Any:

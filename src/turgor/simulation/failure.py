@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from turgor.errors import UnstableError
 from turgor.forces.nonconservative import MADE
 from turgor.kernel.status import FINE, RUNAWAY, TOO_STIFF
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
 
 __all__ = ["ensure_fine", "failure_of"]
+
+FloatArray = npt.NDArray[np.float64]
 
 
 def ensure_fine(sim: Simulation) -> None:
@@ -32,14 +37,42 @@ def ensure_fine(sim: Simulation) -> None:
         return
     sim.frame_index = round(sim.time * sim.settings.fps)
     failure = failure_of(sim)
-    sim.engine.scratch.status.zero_()  # the state is that of the last good frame: it can be looked at, changed, and run
-    sim.engine.changed()  # contact lists may be of positions that were given up
+    sim.engine.clear_failure()  # the state is that of the last good frame: it can be looked at, changed, and run
+    if status == TOO_STIFF:
+        sim.state.pace.zero_()  # what was too many is not kept up
+    if sim.worlds == 1:
+        sim.engine.changed()  # contact lists may be of positions that were given up; `restart` does so for worlds
     raise failure
 
 
 def failure_of(sim: Simulation) -> UnstableError:
     """The error for a simulation whose status is not fine."""
     status, culprit = (int(value) for value in sim.engine.scratch.status.numpy())
+    if sim.worlds == 1:
+        return UnstableError(_sentence(sim, status, culprit))
+    reasons = {_world(sim, index): _sentence(sim, status, index) for index in reversed(_failed(sim, status, culprit))}
+    first = _world(sim, culprit)
+    more = f" ({len(reasons) - 1:,} more of {sim.worlds:,} worlds failed too)" if len(reasons) > 1 else ""
+    return UnstableError(f"world {first}: {reasons[first]}{more}", reasons)
+
+
+def _failed(sim: Simulation, status: int, culprit: int) -> list[int]:
+    """The bodies that failed, by their places in the status; the one that was named first of all."""
+    scratch = sim.engine.scratch
+    failed = set(np.flatnonzero(scratch.body_failed.numpy()).tolist())
+    if status == TOO_STIFF:
+        failed |= set(np.flatnonzero(_needed(sim) > sim.settings.max_substeps).tolist())
+    return [culprit, *sorted(failed - {culprit})]
+
+
+def _needed(sim: Simulation) -> FloatArray:
+    """(bodies of all worlds,) substeps per frame that each asks for."""
+    bound = np.asarray(sim.engine.scratch.step_bound.numpy(), np.float64)
+    return np.minimum(np.ceil(sim.engine.frame_time / np.maximum(np.nan_to_num(bound), 1e-30)), 1e9)
+
+
+def _sentence(sim: Simulation, status: int, culprit: int) -> str:
+    """Which body, when, and what to change."""
     settings = sim.settings
     body = _culprit(sim, culprit)
     where, doubt = f"body {body.name!r} at t = {sim.time:.4g} s", units_doubt(body)
@@ -48,9 +81,9 @@ def failure_of(sim: Simulation) -> UnstableError:
     if status == RUNAWAY:
         scratch = sim.engine.scratch
         moved, there = (float(array.numpy()[culprit]) for array in (scratch.moving, scratch.available))
-        return UnstableError(f"{where} moves with {moved:.2g} J, where gas and scene hold {there:.2g} J: {made}")
+        return f"{where} moves with {moved:.2g} J, where gas and scene hold {there:.2g} J: {made}"
     if made:
-        return UnstableError(f"{where} diverged with solver {sim.solver!r}: {made}")
+        return f"{where} diverged with solver {sim.solver!r}: {made}"
     if status == TOO_STIFF:
         precise = math.isfinite(sim.engine.accuracy)
         limits = "fps, max_substeps or accuracy" if precise else "fps or max_substeps"
@@ -59,8 +92,9 @@ def failure_of(sim: Simulation) -> UnstableError:
         other = ", or use solver='implicit'" if steady else ", add damping, or use solver='symplectic'"
         if steady and unknown(sim.model, settings):
             other = ""
-        return UnstableError(
-            f"{where} needs {_count(sim.substeps)} substeps per frame with solver {sim.solver!r}, more than "
+        needed = sim.substeps if sim.worlds == 1 else int(max(_needed(sim)[culprit], settings.max_substeps + 1))
+        return (
+            f"{where} needs {_count(needed)} substeps per frame with solver {sim.solver!r}, more than "
             f"max_substeps = {settings.max_substeps}: {units}lower its stiffness, damping or gas "
             f"pressure, raise its mass, raise {limits}{other}"
         )
@@ -71,7 +105,7 @@ def failure_of(sim: Simulation) -> UnstableError:
         if settings.substeps == "auto"
         else f"raise substeps (now {settings.substeps}) or use substeps='auto'"
     )
-    return UnstableError(f"{where} diverged with solver {sim.solver!r}: {units}{remedy}")
+    return f"{where} diverged with solver {sim.solver!r}: {units}{remedy}"
 
 
 def _made(sim: Simulation, index: int) -> str:
@@ -96,6 +130,12 @@ def _culprit(sim: Simulation, index: int) -> Placed:
     if index < len(soft) * sim.worlds:
         return soft[index % len(soft)]
     return rigid[(index - len(soft) * sim.worlds) % len(rigid)]
+
+
+def _world(sim: Simulation, index: int) -> int:
+    """The world of a body, by its place in the status."""
+    soft, rigid = len(sim.model.bodies), len(sim.model.rigids.bodies)
+    return index // soft if index < soft * sim.worlds else (index - soft * sim.worlds) // rigid
 
 
 def _count(number: int) -> str:

@@ -54,8 +54,9 @@ def fresh(old: Simulation, scene: Scene, *, settings: Settings | None = None, le
     described.simulation = ran.of_scene() if settings is None or settings is ran else settings
     kept = ran.ledger if ledger is None else ledger
     new = Simulation(
-        described, ran.device, worlds=ran.worlds, ledger=kept, readings=ran.readings, assembly=ran.assembly
-    )
+        described, ran.device, worlds=ran.worlds, ledger=kept, readings=ran.readings, threads=ran.threads,
+        assembly=ran.assembly,
+    )  # fmt: skip
     new.scene = scene
     return new
 

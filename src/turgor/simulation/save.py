@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -38,8 +38,9 @@ __all__ = ["Described", "described", "digest", "digest_of", "inlined", "load", "
 
 T = TypeVar("T", bound=Placed)
 
-VERSION = 6
+VERSION = 7
 OF_MACHINE = ("device", "threads")  # settings that are not saved
+AWAKE = "awake_"  # prefix of the arrays of the bodies that are awake, where some sleep
 CONTACT = "contact_"  # prefix of the arrays of contact methods
 
 
@@ -47,7 +48,7 @@ def _changing(sim: Simulation) -> dict[str, npt.NDArray[Any]]:
     """All that changes, by name, in internal order: state, settable parameters, walls, rigid bodies."""
     ensure_fine(sim)
     arrays = {"frame_index": np.array(sim.frame_index)}
-    for prefix, owner in owners(sim):
+    for prefix, owner in _owners_and_sleep(sim):
         arrays |= saved(owner, prefix)
     return arrays
 
@@ -58,10 +59,15 @@ def owners(sim: Simulation) -> list[tuple[str, Saved]]:
     return [("", s), ("", m), ("wall_", s.walls), ("wall_", m.walls), ("rigid_", s.rigid), ("rigid_", m.rigids)]
 
 
+def _owners_and_sleep(sim: Simulation) -> list[tuple[str, Saved]]:
+    """And who sleeps, where bodies may."""
+    return [*owners(sim), *([] if sim.sleep is None else [("sleep_", cast(Saved, sim.sleep))])]
+
+
 def _restore(sim: Simulation, arrays: dict[str, npt.NDArray[Any]]) -> None:
     """Put back what `_changing` gave."""
     sim.frame_index = int(arrays["frame_index"])
-    for prefix, owner in owners(sim):
+    for prefix, owner in _owners_and_sleep(sim):
         restore(owner, arrays, prefix)
     model, rigids = sim.model, sim.model.rigids
     model.feels_air = model.feels_air or any(getattr(model, name).numpy().any() for name in (*AIR, "wind_drag"))
@@ -117,12 +123,19 @@ def inlined(old: Scene) -> Scene:
 def save(sim: Simulation, path: str | os.PathLike[str]) -> None:
     """Write atomically: a temporary file in the same folder, then a rename."""
     target = Path(path)
+    if sim.model.variants is not None:
+        raise SceneError("a simulation whose worlds are scenes of their own (variants) cannot be saved")
     if target.is_dir():
         raise SceneError(f"{target}: is a folder; give the name of a file in it, such as state.npz")
     if not target.parent.is_dir():
         raise SceneError(f"{target}: the folder {str(target.parent)!r} does not exist; create it first")
     arrays: dict[str, Any] = _changing(sim)
     arrays |= {CONTACT + name: values for name, values in sim.engine.saved_contacts().items()}
+    if sim.sleep is not None:
+        arrays |= sim.sleep.saved_touches()
+        if (awake := sim.sleep.awake) is not None:
+            arrays |= {AWAKE + name: values for name, values in _changing(awake).items()}
+            arrays |= {AWAKE + CONTACT + name: values for name, values in awake.engine.saved_contacts().items()}
     header = {
         "version": VERSION,
         "scene": inlined(sim.scene).to_toml(),
@@ -205,6 +218,12 @@ def load(cls: type[Simulation], path: str | os.PathLike[str], device: str, threa
     try:
         take(sim, header.choice)
         _restore(sim, arrays)
+        if sim.sleep is not None:
+            sim.engine.take_disturbances()
+            sim.sleep.put_back(sim, arrays)
+            if (awake := sim.sleep.awake) is not None:
+                own = {name.removeprefix(AWAKE): array for name, array in arrays.items() if name.startswith(AWAKE)}
+                _restore(awake, own)
     except KeyError as missing:
         raise SceneError(f"{path}: the saved simulation is not complete, it has no {missing}; save it again") from None
     except (ValueError, TypeError, IndexError, OverflowError, RuntimeError) as error:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -60,23 +61,47 @@ def settle(sim: Simulation) -> None:
     at that pressure; unless it is inflated later, the body starts there too, as all of that gas would throw it about.
     """
     known: dict[str, Equilibrium] = {}
-    for body in sim.model.bodies:
+    variants = sim.model.variants
+    scenes = [sim.scene] if variants is None else variants.scenes
+    for index, body in enumerate(sim.model.bodies):
         if isinstance(body, SoftBody) and (body.settled or _fills(body)):
-            origin = (0.0,) * body.dim
-            turn = 0.0 if body.dim == 2 else origin
-            glued = sim[body.name].glued
-            held = tuple(np.union1d(body.pinned, glued).tolist())
-            alike = replace(
-                body, at=origin, rotation=turn, velocity=origin, spin=turn, pins=held, color=None, settled=False
-            )
-            key = repr((replace(alike, name="alike"), alike.shape.recipe))
-            if key not in known:
-                known[key] = _filled(alike, glued, key) if _fills(body) else equilibrium(alike, glued)
-            found = known[key]
+            view, inflates = sim[body.name], body.gas is not None and body.gas.inflate > 0.0
+            rest = np.atleast_1d(view.rest_volume)
+            amounts, places = [], []
+            for world, scene in enumerate(scenes):
+                own = scene.bodies[index]
+                assert isinstance(own, SoftBody)
+                with _told_of(world, len(scenes)):
+                    found = _start(own, view.glued, known)
+                places.append(found.positions @ rotation_matrix(own.rotation).T + np.array(own.at))
+                amounts.append(_amount(own, found.volume, float(rest[world])) if _fills(own) else 0.0)
             if _fills(body):
-                sim[body.name].nRT = _amount(body, found.volume, float(np.atleast_1d(sim[body.name].rest_volume)[0]))
-            if body.settled or (_fills(body) and body.gas is not None and body.gas.inflate == 0.0):
-                sim[body.name].positions = found.positions @ rotation_matrix(body.rotation).T + np.array(body.at)
+                view.nRT = np.array(amounts) if len(scenes) > 1 else amounts[0]
+            if body.settled or (_fills(body) and not inflates):
+                view.positions = np.array(places) if len(scenes) > 1 else places[0]
+
+
+def _start(body: SoftBody, glued: npt.NDArray[np.int32], known: dict[str, Equilibrium]) -> Equilibrium:
+    """The equilibrium of a body at the origin; `known` has those of bodies that are alike."""
+    origin = (0.0,) * body.dim
+    turn = 0.0 if body.dim == 2 else origin
+    held = tuple(np.union1d(body.pinned, glued).tolist())
+    alike = replace(body, at=origin, rotation=turn, velocity=origin, spin=turn, pins=held, color=None, settled=False)
+    key = repr((replace(alike, name="alike"), alike.shape.recipe))
+    if key not in known:
+        known[key] = _filled(alike, glued, key) if _fills(body) else equilibrium(alike, glued)
+    return known[key]
+
+
+@contextlib.contextmanager
+def _told_of(world: int, worlds: int) -> Iterator[None]:
+    """Which of several worlds has no equilibrium: the others may start without it."""
+    try:
+        yield
+    except (SceneError, UnstableError) as error:
+        if worlds == 1:
+            raise
+        raise UnstableError(f"world {world}: {error}", {world: str(error)}) from error
 
 
 def _fills(body: SoftBody) -> bool:

@@ -21,6 +21,7 @@ import warp as wp
 from turgor.errors import SceneError
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.views.view import FloatArray
+from turgor.simulation.worlds import numbers_of
 
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
@@ -75,12 +76,17 @@ class SharedArrays:
         """(dim,) m: the point that `positions` are relative to, so that single precision is enough far from zero."""
         return np.array(self._sim.model.anchor, np.float64)
 
-    def changed(self, *, moved: bool = True) -> None:
+    def changed(self, *, moved: bool = True, worlds: Any = None) -> None:
         """Say that shared memory was written; what was derived from it (contact lists, spectra) is then found again.
 
-        moved=False: only velocities were. Waits for what other libraries have launched on the same GPU.
+        moved=False: only velocities were. worlds: numbers or a mask of those that were written, so that the others go
+        on as they are; what is not finite there is then found by the next step. Waits for what other libraries have
+        launched on the same GPU.
         """
         wp.synchronize_device(self._sim.model.device)
+        if worlds is not None:
+            self._sim.engine.forget_worlds(numbers_of(self._sim, worlds))
+            return
         for name, array in (("positions", self._sim.state.x), ("velocities", self._sim.state.v)):
             if not np.isfinite(array.numpy()).all():
                 raise SceneError(f"arrays.{name} have numbers that are not finite: write others before the next step")

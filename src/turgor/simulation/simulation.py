@@ -27,9 +27,11 @@ from turgor.output.progress import Progress, Stop, shown
 from turgor.output.sinks import Record, as_list, opened
 from turgor.scene.scene import Scene
 from turgor.scene.settings import Contact, Precision, Settings, Solver
+from turgor.scene.validate import flag
 from turgor.simulation import save, snapshot, statics
+from turgor.simulation.advance import run_frame
 from turgor.simulation.checkpoint import EVERY, Checkpoint, Every
-from turgor.simulation.choice import AUTO, Choice, choose, made, reconsider
+from turgor.simulation.choice import AUTO, Choice, choose, made
 from turgor.simulation.devices import chosen_device
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.polydata import to_pyvista
@@ -38,6 +40,7 @@ from turgor.simulation.resolution import coarse
 from turgor.simulation.settings import Assembly, RunSettings
 from turgor.simulation.settle import settle
 from turgor.simulation.shared_arrays import SharedArrays
+from turgor.simulation.sleep import Sleep
 from turgor.simulation.statics import Settled
 from turgor.simulation.step.frame import Step
 from turgor.simulation.views.body import BodyView
@@ -46,10 +49,11 @@ from turgor.simulation.views.rigid import RigidView
 from turgor.simulation.views.view import STIFFNESS, FloatArray, Named, PerWorld, Point, Rows, per_vertex
 from turgor.simulation.views.wall import WallView
 from turgor.simulation.warn import Told, found, listed, tell
+from turgor.simulation.worlds import Start, copy_world, numbers_of, restart
 
 __all__ = ["Simulation"]
 
-GPU_CHECK = 30  # frames between looks at the status on a GPU: a look waits for the device
+Worlds = Sequence[int] | npt.NDArray[Any]  # numbers of worlds, or a mask of all of them
 
 
 class Simulation:
@@ -65,10 +69,14 @@ class Simulation:
     worlds: copies that run at once; parameters of bodies can then be set per world, and all quantities get a leading
     axis of this length. All worlds share the number of substeps, set by the most demanding one; with a fixed number
     each world is, bit for bit, what it is alone, whatever the others do.
+    variants: instead of `worlds`, a scene for each world, which differ from `scene` in numbers that a world may have of
+    its own: gas, springs, material, mass, friction, air, gravity, wind, place and motion. Not to be saved or rebuilt.
     ledger: also sum up what damping and contact take, and what wind, pumps, grabs, moving walls and driven bodies put
     in (slower). readings: also sum up contact forces over each frame, for `contacts().force` (a little slower).
     threads: of the CPU, which share a frame; "auto" takes all cores where a scene is large enough to gain, or as many
     as the environment variable TURGOR_THREADS says. The result is the same bit for bit for any number.
+    sleeping: whether islands of bodies at rest are left out until something disturbs them; "auto": only in the
+    playground. One world only.
     assembly: how forces reach the vertices; "auto" scatters on the CPU and gathers on a GPU (docs/architecture.md).
 
     `sim[name]` is a view of a body, with its state and parameters; `bodies` (soft bodies and cloths), `rigid_bodies`
@@ -88,6 +96,7 @@ class Simulation:
     model: Model
     state: State
     engine: Step
+    sleep: Sleep | None  # which bodies sleep, where they may
     choice: Choice  # the solver that runs, and why, where that was left to "auto"
 
     def __init__(
@@ -106,21 +115,27 @@ class Simulation:
         ledger: bool = False,
         readings: bool = False,
         threads: int | Literal["auto"] | str = "auto",
+        sleeping: bool | Literal["auto"] | str | None = None,
         assembly: Assembly | str = "auto",
+        variants: Sequence[Scene] | None = None,
     ) -> None:
-        if not isinstance(scene, Scene):
-            raise SceneError(f"Simulation needs a turgor.Scene, got {type(scene).__name__}")
+        for given_scene in (scene, *(variants or ())):
+            if not isinstance(given_scene, Scene):
+                raise SceneError(f"Simulation needs a turgor.Scene, got {type(given_scene).__name__}")
         scene.check()
+        if variants is not None and (not variants or worlds not in (1, len(variants))):
+            raise SceneError(f"variants is a scene for each world: leave worlds out, or give {worlds} scenes")
+        worlds = len(variants) if variants is not None else worlds
         given: dict[str, Any] = {
             "solver": solver, "fps": fps, "substeps": substeps, "contact": contact, "precision": precision,
             "max_substeps": max_substeps, "accuracy": accuracy, "worlds": worlds, "ledger": ledger,
-            "readings": readings, "threads": threads, "assembly": assembly,
+            "readings": readings, "threads": threads, "sleeping": sleeping, "assembly": assembly,
         }  # fmt: skip
         chosen = asdict(scene.simulation) | {key: value for key, value in given.items() if value is not None}
         where = chosen_device(device)
         self.scene = scene
         self.settings = settings = RunSettings(**chosen, device=str(where))
-        self.model = Model(scene, numbers(scene.dim, settings.precision), worlds, where)
+        self.model = Model(scene, numbers(scene.dim, settings.precision), worlds, where, variants or ())
         self.state = State(self.model)
         self.told = Told.of(self.model, coarse(self.model, self.state))
         self.choice = Choice("symplectic" if settings.solver == AUTO else settings.solver)
@@ -130,11 +145,19 @@ class Simulation:
         self.rigid_bodies = Named("rigid body", (RigidView(self, index) for index in range(len(scene.rigid_bodies))))
         self.walls = Named("wall", (WallView(self, index) for index in range(len(scene.walls))))
         self._views = Named[Any]("body", (*self.bodies.values(), *self.rigid_bodies.values()))
-        self._forces = np.zeros((0, scene.dim))  # N, of the time when the engine was last fresh
+        # N, of the time when the engine was last fresh; on the device, and as users see them
+        self._force_array: Any = None
+        self._forces: FloatArray | None = np.zeros((0, scene.dim))
         self._listeners = Listeners()
+        self.sleep = None
+        self._start: Start | None = None  # what `restart` goes back to; None: it builds the scene again
         self._turn = threading.RLock()  # stepping and measuring share work arrays; `show` looks from another thread
         settle(self)
         choose(self)
+        if settings.sleeping is True:
+            self.sleep = Sleep(self)
+        if worlds > 1:
+            self._start = Start(self, alike=variants is None)
         self._built = True
         tell(self)
 
@@ -152,11 +175,10 @@ class Simulation:
     def step(self) -> None:
         """Advance by one frame. Raises UnstableError if it diverges; the state is then that of the last good frame."""
         with self._turn:
-            self.engine.run()
-            self.frame_index += 1
-            if self.model.device.is_cpu or self.frame_index % GPU_CHECK == 0:
-                ensure_fine(self)
-                reconsider(self)
+            if self.sleep is None:
+                run_frame(self)
+            else:
+                self.sleep.step(self)
         self._listeners.tell(self)
 
     def run(
@@ -239,6 +261,36 @@ class Simulation:
             if found is None:
                 return
             yield found
+
+    def restart(self, worlds: Worlds | None = None) -> None:
+        """Let worlds begin again, as they began or as `keep_start` has kept them; all, if left out.
+
+        worlds: their numbers, or a mask of all. Their parameters stay, and no bit of the others changes. The clock is
+        that of all worlds, so it goes on, and gas that was pumped in (`inflate`) stays in; one world alone begins at
+        time zero, with the parameters of its scene. After an UnstableError: `sim.restart(error.worlds)`, and go on.
+        """
+        with self._turn:
+            self.engine.look()
+            if self._start is None:
+                numbers_of(self, worlds)
+                self.rebuild(restart=True)
+            else:
+                restart(self, worlds, self._start)
+
+    def keep_start(self) -> None:
+        """From now on `restart` goes back to the present state, each world to its own."""
+        with self._turn:
+            ensure_fine(self)
+            self._start = Start(self, alike=False)
+
+    def copy_world(self, source: int, targets: Worlds) -> None:
+        """Let other worlds become copies of one, with its parameters: to try several ways from where it is.
+
+        targets: their numbers, or a mask of all. What a grab pulls stays as it is.
+        """
+        with self._turn:
+            self.engine.look()
+            copy_world(self, source, targets)
 
     def prepare(self) -> None:
         """Compile the kernels and record the frame now, so that the first step takes no longer than the others."""
@@ -354,6 +406,8 @@ class Simulation:
     def forces(self) -> FloatArray:
         """(vertices, dim) N: the total force on each point at the present state, as `positions`."""
         self.measure()
+        if self._forces is None:
+            self._forces = per_vertex(self, self._force_array)
         return self._forces
 
     def measure(self) -> None:
@@ -362,7 +416,7 @@ class Simulation:
             ensure_fine(self)
             if not self.engine.fresh:
                 if self.vertices:
-                    self._forces = per_vertex(self, self.engine.total_forces())
+                    self._force_array, self._forces = self.engine.total_forces(), None  # read only where asked for
                 self.engine.fresh = True
 
     def energy(self) -> Energy:
@@ -373,7 +427,7 @@ class Simulation:
         losses = self.engine.losses() if self.settings.ledger else (unknown, unknown)
         later = np.zeros(self.worlds)
         if self.engine.scheme.leapfrog:
-            forces = self._forces.reshape(self.worlds, self.vertices, self.scene.dim)[:, self.model.user]
+            forces = self.forces().reshape(self.worlds, self.vertices, self.scene.dim)[:, self.model.user]
             later = half_step(self.model, self.state, forces, self.dt)
         return energy(self.model, self.state, volume, losses, later)
 
@@ -423,6 +477,28 @@ class Simulation:
         """Let go of a body, or of all."""
         for name in self.names if body is None else [body]:
             self[name].release()
+
+    @property
+    def sleeping(self) -> bool:
+        """Whether bodies at rest sleep: they cost nothing, and wake when something disturbs them. May be set."""
+        return self.sleep is not None
+
+    @sleeping.setter
+    def sleeping(self, value: bool) -> None:
+        with self._turn:
+            if not value:
+                self.wake()
+            self.sleep = (self.sleep or Sleep(self)) if flag("sleeping", value) else None
+
+    def wake(self, body: str | None = None) -> None:
+        """Wake a body, with all that it may touch, or all bodies; where none sleeps, this does nothing."""
+        if body is None:
+            self.engine.disturb()
+        else:
+            self.engine.disturb(self.names.index(self[body].name))
+        if self.sleep is not None:
+            with self._turn:
+                self.sleep.heed(self)
 
     @property
     def gravity(self) -> FloatArray:
@@ -486,6 +562,8 @@ class Simulation:
         """
         if scene is not None and not isinstance(scene, Scene):
             raise SceneError(f"rebuild needs a turgor.Scene, got {type(scene).__name__}")
+        if self.model.variants is not None:
+            raise SceneError("a simulation whose worlds are scenes of their own cannot be rebuilt: make another one")
         make = fresh if restart else rebuilt
         with self._turn:
             new = make(self, self.scene if scene is None else scene, settings=settings, ledger=ledger)
@@ -495,6 +573,8 @@ class Simulation:
     def _adopt(self, other: Simulation) -> None:
         """Become `other`, so that what a user holds of this simulation stays valid."""
         past, held = copy(self), {**self._views, **self.walls}
+        if self.sleep is not None and other.settings.sleeping == AUTO:
+            other.sleeping = True
         for view in held.values():
             rebound(view, past)  # the view of a body that is gone shows its last state
         vars(self).update(vars(other), _listeners=self._listeners, _turn=self._turn)

@@ -332,6 +332,17 @@ def test_set_reaches_into_shapes() -> None:
     assert scene.soft_bodies[0].shape.volume == pytest.approx(6.0)
 
 
+def test_set_one_component() -> None:
+    scene = small_scene()
+    before = scene["ball"].at
+    scene.set("ball.at.z", "7")
+    scene.set("ball.velocity.0", 2)
+    scene.set("gravity.x", "1.5")
+    assert scene["ball"].at == (*before[:2], 7.0)
+    assert scene["ball"].velocity == (2.0, 0.0, 0.0)
+    assert scene.gravity == (1.5, 0.0, -9.81)
+
+
 BAD_PATHS = {
     "unknown body": ("bal.mass", "1", "no 'bal'; did you mean 'ball'"),
     "unknown key": ("ball.mas", "1", "ball: unknown key 'mas'; did you mean 'mass'"),
@@ -342,14 +353,16 @@ BAD_PATHS = {
     "bad solver": ("simulation.solver", "rk5", r"^simulation\.solver must be one of"),
     "a date": ("ball.mass", "2020-01-01", r"ball: mass .* \(not a number\)"),
     "body alone": ("ball", "1", "ball: say which value to set; known: shape, name"),
-    "no parts": ("ball.at.z", "1", "ball: at has no parts"),
+    "no parts": ("ball.mass.z", "1", "ball: mass has no parts"),
+    "no such part": ("ball.at.w", "1", "ball: at has no part 'w'; known: x, y, z, 0, 1, 2"),
     "two amounts": ("ball.gas.nRT", "5", "exactly one of .* nRT and gauge"),
     "number for a table": ("ball.springs", "5", "springs must be a table such as"),
     "not set, too deep": ("ball.velocity_damping.base.x", "5", "velocity_damping is not set"),
     "name taken": ("ball.name", "flag", "'flag' is already used"),
     "dimension": ("ball.shape", "{ circle = {} }", "ball: "),
     "gravity": ("gravity", "3", "gravity must be 3 numbers, got 3"),
-    "gravity part": ("gravity.z", "3", "no 'gravity'"),
+    "gravity part": ("gravity.w", "3", "gravity has no part 'w'"),
+    "part of a name": ("name.x", "3", "name has no parts"),
     "dim": ("dim", "2", "cannot change"),
     "two values": ("ball.mass", "1\nmass = 2", r"mass .* \(not a number\)"),
     "shape argument": ("ball.shape.icosphere.radius", "-1", "ball: shape: "),

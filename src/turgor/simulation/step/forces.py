@@ -118,7 +118,8 @@ class Forces:
     def update_bodies(self, x: Any, v: Any, offset: float, method: Any) -> None:
         """Volume -> pressure; gravity and grab of each body."""
         if self.gathers:
-            block = BLOCK if self.model.chunks > 32 * self.bodies else 32
+            many = self.model.chunks // max(self.bodies, 1)  # of each body
+            block = 32 if many <= 32 else BLOCK if many <= 4 * BLOCK else 4 * BLOCK
             self.launch.blocks(self.k_gather.collect_bodies, self.bodies, block, x=x, v=v, offset=offset, method=method)
         else:
             self.launch.split(self.k_gas.update_bodies, self.bodies, least=32, x=x, v=v, offset=offset)

@@ -8,9 +8,9 @@ of substeps is planned on the device, and a device-side loop runs them.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import math
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,8 @@ from turgor.diagnose import losses
 from turgor.diagnose.energy import half_step_losses
 from turgor.errors import UnstableError
 from turgor.forces import membrane
-from turgor.kernel.launch import Launcher
+from turgor.kernel.launch import Launcher, rehearsal
+from turgor.kernel.rows import clear_rows, copy_rows, indices
 from turgor.kernel.status import OVERFLOW
 from turgor.kernel.team import Team
 from turgor.model.model import BLOCK, Model
@@ -47,9 +48,10 @@ __all__ = ["Step"]
 
 FloatArray = npt.NDArray[np.float64]
 
-# Warp records one graph at a time, and what is launched meanwhile would be recorded with it. So what simulations in
-# several threads launch on the CPU is done one after another. (A team of threads shares the frame of one of them.)
+# One thread at a time records a frame or launches kernels outside of one, as Warp loads modules meanwhile. Frames of
+# several simulations are replayed at the same time (`kernel/recording.py` keeps the two apart).
 ONE_AT_A_TIME = threading.RLock()
+_COMPILED: set[str] = set()  # names of the modules that are there
 LOOK = 16  # substeps between two looks at a lone body's shape, where their number is fixed
 PULSE = 4  # substeps, a multiple of those of a turn on a GPU
 ESTIMATE_EVERY = 16  # frames between estimates of the error, where nothing depends on it
@@ -126,6 +128,8 @@ class Step:
         self.fresh = False  # whether forces, volumes and pressures were evaluated at the present state
         self.unsure = False  # whether parameters or the state were set: another solver may be better now
         self.missing = 0  # frames that were launched and not computed, as looks have found
+        self._disturbed: set[int] = set()  # bodies
+        self._all_disturbed = False
         self.grown = 0  # times that contact buffers were too small
         # launches of others, recorded with the frame: when the forces of a substep are known, and at its end
         self.before_motion: Callable[[], None] | None = None
@@ -184,8 +188,7 @@ class Step:
         self._launched += 1
         if self.scratch.team is not None:
             self.scratch.team.start()
-        with ONE_AT_A_TIME if self.device.is_cpu else contextlib.nullcontext():
-            wp.capture_launch(self._graph)
+        wp.capture_launch(self._graph)
 
     def prepare(self) -> None:
         """Compile the kernels and record the frame, if that has not been done."""
@@ -193,6 +196,7 @@ class Step:
             self._rollback = self._new_rollback()  # buffers may have grown
             team = self.scratch.team
             with ONE_AT_A_TIME:
+                self._compile()
                 if team is not None:
                     team.begin()
                 with wp.ScopedCapture(device=self.device) as capture:
@@ -202,6 +206,17 @@ class Step:
                 if team is not None:
                     team.enlist()
             self._graph = capture.graph
+
+    def _compile(self) -> None:
+        """Compile what the frame needs, several modules at once: in the order of launches it would be one by one."""
+        if not self.device.is_cpu:
+            return
+        with rehearsal() as modules, wp.ScopedCapture(device=self.device):
+            self.frame()
+        missing = [module for name, module in modules.items() if name not in _COMPILED]
+        if missing:
+            wp.force_load(self.device, missing, max_workers=os.cpu_count())
+            _COMPILED.update(modules)
 
     def record_again(self) -> None:
         """Record the frame again before the next one: other launches are needed from now on."""
@@ -235,7 +250,7 @@ class Step:
         for part in self.split.parts.values():
             if int(part.overflow.numpy()[0]):
                 if part.hopeless():
-                    raise UnstableError(self._crumpled())
+                    raise self._crumpled()
                 part.grow()
         if self.implicit is not None and self.implicit.pairs is not None:
             self.implicit.pairs.allocate()
@@ -243,18 +258,34 @@ class Step:
         self.grown += 1
         log.info("contact buffers were too small and have grown; the frame is computed again")
 
-    def _crumpled(self) -> str:
-        """The message for surfaces that are a heap of folds: the fastest body is the one that blew up."""
-        speeds = np.linalg.norm(self.state.v.numpy(), axis=1)
-        fastest = int(np.nan_to_num(speeds, nan=np.inf).argmax()) % max(self.model.vertices, 1)
+    def clear_failure(self) -> None:
+        """What a frame that was undone has left behind."""
+        self.scratch.status.zero_()
+        self.scratch.body_failed.zero_()
+        for part in () if self.split is None else self.split.parts.values():
+            part.overflow.zero_()
+
+    def _crumpled(self) -> UnstableError:
+        """The error for surfaces that are a heap of folds: the fastest body is the one that blew up."""
+        speeds = np.linalg.norm(self.scratch.v_free.numpy(), axis=1)  # in the frame that was undone
+        world, fastest = divmod(int(np.nan_to_num(speeds, nan=np.inf).argmax()), max(self.model.vertices, 1))
         name = self.model.bodies[int(self.model.body_host[fastest])].name
-        return (
-            f"body {name!r} at t = {float(self.state.clock.numpy()[0]):.4g} s is crumpled, and contact finds no end: "
+        self.scratch.frames.zero_()
+        self._launched = 0
+        self.clear_failure()  # other worlds may go on
+        message = (
+            (f"world {world}: " if self.model.worlds > 1 else "")
+            + f"body {name!r} at t = {float(self.state.clock.numpy()[0]):.4g} s is crumpled, and contact finds no end: "
             "use substeps='auto' or more substeps, or lower its stiffness, gas pressure or velocity"
         )
+        return UnstableError(message, {world: message})
 
-    def changed(self, moved: bool = True) -> None:
-        """Parameters, velocities or (`moved`) positions were set: what was measured or listed is out of date."""
+    def changed(self, moved: bool = True, body: int | None = None) -> None:
+        """Parameters, velocities or (`moved`) positions were set: what was measured or listed is out of date.
+
+        body: the only one that this is about, counted as in contact: soft bodies, then rigid ones.
+        """
+        self.disturb(None if moved else body)
         self.fresh, self.unsure = False, True
         if self.implicit is not None:
             self.implicit.forget(moved)
@@ -265,6 +296,44 @@ class Step:
             self.scratch.made.zero_()
         if moved and self.split is not None and self.split.method is not None:
             self.split.method.forget()
+
+    def disturb(self, body: int | None = None) -> None:
+        """Something has changed for a body, or for all: those that sleep must look."""
+        if body is None:
+            self._all_disturbed = True
+        else:
+            self._disturbed.add(body)
+
+    def take_disturbances(self) -> tuple[set[int], bool]:
+        """The bodies for which something has changed since the last call, and whether it has for all."""
+        found = self._disturbed, self._all_disturbed
+        self._disturbed, self._all_disturbed = set(), False
+        return found
+
+    def forget_worlds(self, worlds: npt.NDArray[np.int32]) -> None:
+        """The motion of some worlds was set: as `changed`, without a change for the others.
+
+        What is that of all worlds is found again: the implicit solver goes on with a step of first order.
+        """
+        chosen = indices(worlds, self.device)
+        mask = np.zeros(self.model.worlds, np.int32)
+        mask[worlds] = 1
+        self.fresh, self.unsure = False, True
+        if self.implicit is not None:
+            self.implicit.forget(True)
+        if self.spectrum is not None:
+            self.spectrum.forget()
+        clear_rows(self.scratch.wall_contact_normal, self.model.worlds, chosen)
+        if self.model.may_run_away:
+            clear_rows(self.scratch.made, self.model.worlds, chosen)
+            unknown = wp.full(len(self.model.parts), np.nan, dtype=self.model.numbers.real, device=self.device)
+            copy_rows(
+                self.scratch.volume_before, unknown, self.model.worlds, 1, chosen, indices(0 * worlds, self.device)
+            )
+        if self.split is not None:
+            where = indices(mask, self.device)
+            for part in self.split.parts.values():
+                part.forget_worlds(chosen, where)
 
     def saved_contacts(self) -> dict[str, npt.NDArray[Any]]:
         """Arrays beside the state that a continuation needs to be the same bit for bit: lists and old impulses."""
@@ -496,7 +565,7 @@ class Step:
             if self.slow_damping is not None:
                 self.slow_damping.share()
         self.launch.split_blocks(
-            k.bound_bodies, m.chunks, m.block_size, frame_time=self.frame_time, clear=int(not self.forces.gathers)
+            k.bound_bodies, m.chunks, m.small_block, frame_time=self.frame_time, clear=int(not self.forces.gathers)
         )
         limits = wp.vec4f(c.imaginary, c.real, float(c.error_power), c.error_divisor)
         self.launch(k.bound_step, self.bodies, limits=limits, pulse=self.pulse)

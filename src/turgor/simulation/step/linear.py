@@ -101,7 +101,10 @@ class LinearSystem:
     def _pieces(self, model: Model) -> None:
         """Pieces of each body, and room for their matrices."""
         n, modes, lanes = model.numbers, self.k_coarse.modes, coarse.LANES
-        labels = [coarse.pieces(part.positions, min(PIECES, -(-len(part.order) // POINTS))) for part in model.parts]
+        labels = [
+            coarse.pieces(body.shape.vertices[part.order], min(PIECES, -(-len(part.order) // POINTS)))
+            for body, part in zip(model.bodies, model.parts, strict=True)
+        ]
         counts = np.array([int(label.max(initial=-1)) + 1 for label in labels], int)
         firsts = np.cumsum([0, *counts])
         owner = np.concatenate([label + first for label, first in zip(labels, firsts, strict=False)])

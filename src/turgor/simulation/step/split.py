@@ -76,6 +76,16 @@ class SplitEnd:
                 implicit.glue.touching = GluedTouching(self.rigid_contacts, implicit.glue, self.readings)
 
     @property
+    def follows_late(self) -> bool:
+        """Whether displacements follow what contact does to velocities when they meet walls and are made: on a GPU."""
+        return self.method is not None and self.method.follows_late
+
+    @property
+    def counts_early(self) -> bool:
+        """Whether the clock goes on when positions do: on a GPU, where nothing after that looks at it."""
+        return self.parallel and self.count > 0 and self.readings is None and not self.ledger
+
+    @property
     def parts(self) -> dict[str, Any]:
         """What finds contacts, by the name under which its arrays are saved."""
         parts = {"method": self.method, "rigid_contacts": self.rigid_contacts}
@@ -113,7 +123,7 @@ class SplitEnd:
         if readings is not None:
             readings.look()
         if self.method is not None:
-            self.method.sweep()
+            self.method.sweep(self.follows_late and self.implicit is None)
         if readings is not None:
             readings.add_contact()
         self.move()
@@ -121,7 +131,8 @@ class SplitEnd:
             self.method.moved()
         self.read_impulses()
         self.book()
-        self.launch(self.k_plan.tick, 1)
+        if not self.counts_early:
+            self.launch(self.k_plan.tick, 1)
 
     # contact --------------------------------------------------------------------------------------------------------
 
@@ -201,7 +212,7 @@ class SplitEnd:
     def pull_glued(self) -> None:
         """Forces on glued vertices act on their bodies."""
         if self.glued:
-            self.launch(self.k_glue.pull_glued, self.glued)
+            self.launch(self.k_glue.pull_glued, self.rigids)
 
     def carry_glued(self) -> None:
         """Glued vertices move with their bodies."""
@@ -213,11 +224,12 @@ class SplitEnd:
         if self.implicit is not None:
             self.implicit.end_walls()
         else:
-            self.launch.split(self.k_split.meet, self.count)
+            self.launch.split(self.k_split.meet, self.count, follows=int(self.follows_late))
 
     def move(self) -> None:
         """Positions and poses."""
-        self.launch.split(self.k_split.shift, self.count)
+        follows, counts = int(self.follows_late), int(self.counts_early)
+        self.launch.split(self.k_split.shift, self.count, follows=follows, counts=counts)
         if self.rigids:
             if self.rigid_contacts is not None:
                 self.rigid_contacts.keep_moment()

@@ -95,7 +95,7 @@ class BodyView(AnyBodyView):
     @property
     def positions(self) -> FloatArray:
         """(vertices, dim) m, in the order of the shape's vertices. May be set."""
-        return self._vertices(self._sim.positions)
+        return self._own_rows(self._sim.state.x) + self._model.anchor
 
     @positions.setter
     def positions(self, value: Rows) -> None:
@@ -104,7 +104,7 @@ class BodyView(AnyBodyView):
     @property
     def velocities(self) -> FloatArray:
         """(vertices, dim) m/s. May be set."""
-        return self._vertices(self._sim.velocities)
+        return self._own_rows(self._sim.state.v)
 
     @velocities.setter
     def velocities(self, value: Rows) -> None:
@@ -118,7 +118,7 @@ class BodyView(AnyBodyView):
     @property
     def masses(self) -> FloatArray:
         """(vertices,) kg."""
-        return self._vertices(per_vertex(self._sim, self._model.mass)[..., None])[..., 0]
+        return self._own_rows(self._model.mass)
 
     @property
     def mass(self) -> Scalar:
@@ -271,10 +271,20 @@ class BodyView(AnyBodyView):
 
     def release(self) -> None:
         """Let go of the body, in all worlds."""
+        if np.all(self._sim.state.grab_vertex.numpy()[self.index :: len(self._model.parts)] < 0):
+            return
         self._put(self._sim.state.grab_vertex, len(self._model.parts), -1)
-        self._sim.engine.changed(moved=False)
+        self._sim.engine.changed(moved=False, body=self.index)
 
     # helpers --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _number(self) -> int:
+        return self.index
+
+    def _own_rows(self, array: Any) -> FloatArray:
+        """A device array over vertices, as `per_vertex`, of this body only."""
+        return per_vertex(self._sim, array, slice(*map(int, self._model.starts[self.index : self.index + 2])))
 
     def _vertices(self, values: FloatArray) -> FloatArray:
         first, last = self._model.starts[self.index], self._model.starts[self.index + 1]
@@ -324,7 +334,7 @@ class BodyView(AnyBodyView):
         if name == "bending" and not len(model.parts[self.index].hinges) and np.any(values):
             raise SceneError(f"{self.name}.bending can be changed only if the body was described with bending > 0")
         self._put(getattr(model, name), len(model.parts), values)
-        self._sim.engine.changed(moved=False)
+        self._sim.engine.changed(moved=False, body=self.index)
         law = model.bodies[self.index].velocity_damping
         if name == "stiffness" and law is not None:  # Martin's damping follows the stiffness
             stiffness = model.stiffness.numpy()[self.index :: len(model.parts)]
@@ -359,7 +369,7 @@ class BodyView(AnyBodyView):
         order = model.user[start : start + count] - start
         table[:, start : start + count] = local[:, order]
         array.assign(table.reshape(-1, model.numbers.dim))
-        self._sim.engine.changed(moved=name == "positions")
+        self._sim.engine.changed(moved=name == "positions", body=self.index)
 
 
 def _cross2(a: FloatArray, b: FloatArray) -> FloatArray:

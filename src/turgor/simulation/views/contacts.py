@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from turgor.model.surfaces import Surfaces
     from turgor.simulation.simulation import Simulation
 
-__all__ = ["ContactEvent", "Listeners", "contacts_of"]
+__all__ = ["ContactEvent", "Listeners", "Parts", "contacts_of", "parts_of"]
+
+Parts = list[tuple[Touches, list[str], list[str]]]  # contacts, with the names that their `first` and `second` count
 
 
 @described
@@ -39,6 +41,12 @@ class ContactEvent:
 
 def contacts_of(sim: Simulation) -> Contacts:
     """Everything that touches now."""
+    parts = parts_of(sim) if sim.sleep is None else sim.sleep.contacts(sim)
+    return joined(parts, sim.scene.dim, _forces(sim))
+
+
+def parts_of(sim: Simulation) -> Parts:
+    """What touched in the last substep, by kinds."""
     ensure_fine(sim)
     walls, names = sim.model.walls, sim.names
     wall_names = [wall.name for wall in walls.scene]
@@ -49,7 +57,7 @@ def contacts_of(sim: Simulation) -> Contacts:
             parts.append((_between_bodies(sim, split.surfaces, split.method.found()), names, names))
         if split.rigid_contacts is not None:
             parts += _between_rigids(sim, split.rigid_contacts.found(), names, wall_names)
-    return joined(parts, sim.scene.dim, _forces(sim))
+    return parts
 
 
 def _on_walls(sim: Simulation) -> Touches:

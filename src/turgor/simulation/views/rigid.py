@@ -175,10 +175,16 @@ class RigidView(AnyBodyView):
 
     def release(self) -> None:
         """Let go of the body, in all worlds."""
+        if not np.any(self._state.grab_on.numpy()[self.index :: self._rigids.count]):
+            return
         self._put(self._state.grab_on, self._rigids.count, 0)
-        self._sim.engine.changed(moved=False)
+        self._sim.engine.changed(moved=False, body=self._number)
 
     # helpers --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _number(self) -> int:
+        return len(self._sim.model.parts) + self.index
 
     @property
     def _dim(self) -> int:
@@ -259,7 +265,7 @@ class RigidView(AnyBodyView):
         self._put(self._of(name), self._rigids.count, values)
         if name in ("x", "q", "v", "spin"):
             self._carry_glue()
-        self._sim.engine.changed(moved=name in ("x", "q"))
+        self._sim.engine.changed(moved=name in ("x", "q"), body=self._number)
         if name in AIR and not self._rigids.feels_air:
             self._rigids.feels_air = True
             self._sim.engine.record_again()

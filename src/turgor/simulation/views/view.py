@@ -62,13 +62,16 @@ class Pull(NamedTuple):
     damping: float | None  # N s/m; None: critical
 
 
-def per_vertex(sim: Simulation, array: Any) -> FloatArray:
-    """A device array over vertices, in the user's order, in double precision; a world axis if there are several."""
+def per_vertex(sim: Simulation, array: Any, part: slice = slice(None)) -> FloatArray:
+    """A device array over vertices, in the user's order, in double precision; a world axis if there are several.
+
+    part: of the vertices of a world, those of one body.
+    """
     ensure_fine(sim)
     model = sim.model
-    values = np.asarray(array.numpy(), np.float64)
-    values = values.reshape(model.worlds, model.vertices, *values.shape[1:])[:, model.internal]
-    return np.asarray(values[0] if model.worlds == 1 else values)
+    values = array.numpy()
+    values = values.reshape(model.worlds, model.vertices, *values.shape[1:])[:, model.internal[part]]
+    return np.asarray(values[0] if model.worlds == 1 else values, np.float64)
 
 
 class View:
@@ -159,6 +162,17 @@ class AnyBodyView(View, abc.ABC):
     friction = Surface("Coulomb coefficient (no unit)")
     restitution = Surface("0..1 (no unit)", 1.0)
 
+    @property
+    @abc.abstractmethod
+    def _number(self) -> int:
+        """Of the body among all: soft ones, then rigid ones."""
+
+    @property
+    def asleep(self) -> bool:
+        """Whether it is at rest and left out of the simulation, with `sleeping`; `sim.wake` wakes it."""
+        sleep = self._sim.sleep
+        return sleep is not None and bool(sleep.asleep[self._number])
+
     @abc.abstractmethod
     def _rows(self, name: str) -> FloatArray:
         """(worlds, ...) of this body in one of the device's tables, in double precision: a copy."""
@@ -219,4 +233,4 @@ class AnyBodyView(View, abc.ABC):
         self._put(tables.grab_target, per_world, pull.target - self._sim.model.anchor)
         self._put(tables.grab_stiffness, per_world, pull.stiffness)
         self._put(tables.grab_damping, per_world, damping)
-        self._sim.engine.changed(moved=False)
+        self._sim.engine.changed(moved=False, body=self._number)

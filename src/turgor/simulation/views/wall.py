@@ -91,6 +91,7 @@ def _write(sim: Simulation, wall: str, name: str, values: Any) -> None:
     table = array.numpy().copy()
     table[walls.index[wall]] = values
     array.assign(table)
+    sim.engine.disturb()
 
 
 def _plain(value: Any) -> Any:

@@ -87,13 +87,24 @@ class SceneNodes:
             self._outlines.show(self.points)
 
     def show(self, frame: Frame) -> None:
-        """Stream one frame."""
-        self.points, self._frame = upright(self.skin.points(frame)), frame
+        """Stream one frame: of what is where it was, nothing."""
+        moved = {
+            body.name
+            for body in self.layout.bodies
+            if not np.array_equal(
+                frame.positions[body.start : body.start + body.count],
+                self._frame.positions[body.start : body.start + body.count],
+            )
+        }
+        self._frame = frame
+        if moved:
+            self.points = upright(self.skin.points(frame))
         for node in self.bodies:
-            node.handle.vertices = node.mesh.points(self.points) / UNIT
+            if not moved.isdisjoint(node.names):
+                node.handle.vertices = node.mesh.points(self.points) / UNIT
         for wall, pose in zip(self._walls, frame.walls, strict=True):
             wall.show(pose)
-        if self._outlines:
+        if self._outlines and moved:
             self._outlines.show(self.points)
 
     def points_of(self, frame: Frame) -> FloatArray:

@@ -59,6 +59,7 @@ NAMES = {
     "gas.pressure_at": "where the pressure is measured", "gas.law": "gas law", "gas.inflate": "inflation",
     "velocity_damping.stiffness_max": "largest stiffness", "stiffness_max": "largest stiffness",
     "simulation.substeps": "Substeps", "simulation.accuracy": "Accuracy", "simulation.solver": "Solver",
+    "simulation.sleeping": "Bodies sleep",
     "simulation.contact": "Contact", "drag_coefficient": "air drag", "wind_drag": "drag of the wind",
     "self_contact": "contact of a body with itself", "mass_distribution": "how mass is spread",
     "pressure_at": "where the pressure is measured", "young": "Young's modulus", "ambient": "pressure outside",

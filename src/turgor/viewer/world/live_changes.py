@@ -46,7 +46,10 @@ def change_live(world: World, scene: Scene, head: str, keys: tuple[str, ...]) ->
     if head == "simulation":
         if keys == ("seconds",):
             world.sim.settings = replace(world.sim.settings, seconds=scene.simulation.seconds)
-        return keys == ("seconds",)
+        if keys == ("sleeping",):
+            world.sim.settings = replace(world.sim.settings, sleeping=scene.simulation.sleeping)
+            world.let_sleep()
+        return keys in (("seconds",), ("sleeping",))
     thing, before = scene[head], world.scene[head]
     if head in world.sim.walls:
         return _change_wall(world, head, thing, keys)

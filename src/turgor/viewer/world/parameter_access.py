@@ -33,6 +33,7 @@ KINDS = {
     "symplectic": "exact", "midpoint": "exact", "heun": "exact", "rk4": "exact", "implicit": "fast",
     "euler": "papers", "rk4-martin": "papers",
 }  # fmt: skip
+SLEEPING = {"at rest": "auto", "never": False}
 SOLVER_LABELS = {name: f"{KINDS[name]}: {name}" if name in KINDS else name for name in ("auto", *KINDS)}
 
 
@@ -389,3 +390,13 @@ def set_substeps(world: World, name: str, value: Any) -> None:
 def set_accuracy(world: World, name: str, value: Any) -> None:
     """A number, or "auto"."""
     world.change("simulation.accuracy", value if value == "auto" else float(value))
+
+
+def sleeping(world: World, name: str) -> str:
+    """As the list has it."""
+    return "never" if world.scene.simulation.sleeping is False else "at rest"
+
+
+def set_sleeping(world: World, name: str, value: Any) -> None:
+    """As the list has it."""
+    world.change("simulation.sleeping", SLEEPING[str(value)])

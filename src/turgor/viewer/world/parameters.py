@@ -261,6 +261,11 @@ CHOICES: tuple[Choice, ...] = (
         "contact", "Contact", CONTACTS, "How bodies feel each other; none: they pass through each other.",
         live.scene, *live.setting("contact"), of_scene=True,
     ),
+    Choice(
+        "sleeping", "Bodies sleep", tuple(live.SLEEPING),
+        "at rest: what has come to rest is not simulated until something disturbs it; never: all is, always.",
+        live.scene, live.sleeping, live.set_sleeping, of_scene=True,
+    ),
 )  # fmt: skip
 
 ENTRIES: tuple[Parameter | Choice, ...] = (CHOICES[0], *PARAMETERS, *CHOICES[1:])  # a material before its numbers

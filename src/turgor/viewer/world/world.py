@@ -56,6 +56,8 @@ class World:
             _check_size(scene, "the scene")
             self.sim = Simulation(scene, device)
             self.sim.prepare()
+        self._sleepy = not given  # whether "auto" lets bodies sleep: not in a user's own simulation
+        self.let_sleep()
         self.scene = self.sim.scene.copy()
         self.scene.simulation = self.sim.settings.of_scene()
         self.opened = self.scene.copy()  # as it was
@@ -106,12 +108,18 @@ class World:
     def _restart(self, scene: Scene) -> None:
         scene = scene.copy()
         self.sim.rebuild(scene, settings=scene.simulation, restart=True)
+        self.let_sleep()
         self.scene, self._division, self._odd = scene, 1, 0
         self._grabs = Grabs()
         self._fillings.end()
         self.plates.end()
         self.starts += 1
         self._renewed(bodies=True)
+
+    def let_sleep(self) -> None:
+        """Let bodies at rest sleep, unless the scene says that they must not."""
+        wanted = self.sim.settings.sleeping
+        self.sim.sleeping = self._sleepy if wanted == AUTO else wanted is True
 
     @property
     def ledger(self) -> bool:

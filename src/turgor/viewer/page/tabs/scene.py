@@ -139,6 +139,7 @@ class SceneTab(Tab):
         rates, sim = playground.rates, world.sim
         rows = [("time", f"{sim.time:.2f} s"), ("real-time factor", f"{rates.real_time_factor:.2f}")]
         if playground.mode.advanced:
+            views = [*sim.bodies.values(), *sim.rigid_bodies.values()]
             rows += [
                 ("frames simulated", f"{rates.frame_rate:.0f} /s"),
                 ("updates streamed", f"{rates.update_rate:.0f} /s"),
@@ -148,6 +149,7 @@ class SceneTab(Tab):
                 ("soft bodies, rigid bodies", f"{len(world.scene.bodies)}, {len(world.scene.rigid_bodies)}"),
                 ("vertices", str(sim.vertices)),
                 ("contacts", str(sim.contacts().count)),
+                ("asleep", f"{sum(view.asleep for view in views)} of {len(views)}"),
             ]
         text = "| | |\n|:--|--:|\n" + "".join(f"| {name} | {value} |\n" for name, value in rows)
         if playground.mode.advanced and sim.choice.reason:

@@ -1,0 +1,113 @@
+"""On a GPU: single worlds of a batch, and bodies that sleep."""
+
+import sys
+
+import numpy as np
+
+import turgor
+from support.plain_checks import run_checks, title
+from turgor import Gas, Simulation, Springs, UnstableError, shapes
+
+try:
+    import pytest
+except ImportError:  # as a plain script
+    pytest = None
+
+
+def balls(apart=0.61):
+    scene = turgor.Scene()
+    scene.add_ground(friction=0.5)
+    for number in range(3):
+        scene.add_soft_body(
+            shapes.icosphere(0.3, 2), name=f"ball {number}", at=(0.1 * number, 0, 0.32 + apart * number), mass=0.5,
+            springs=Springs(stiffness=150.0, damping=0.3), gas=Gas.at(gauge=100.0),
+        )  # fmt: skip
+    return scene
+
+
+def motion(sim, world):
+    arrays = [sim.state.x, sim.state.v, sim.state.rigid.x, sim.state.rigid.q, sim.state.rigid.v]
+    return b"".join(a.numpy().reshape(sim.worlds, -1)[world].tobytes() for a in arrays if len(a))
+
+
+def stepped(sim, frames):
+    for _ in range(frames):
+        sim.step()
+    return sim
+
+
+def check_restart(name):
+    """A world that is restarted runs as at first, and the others as ever, bit for bit."""
+    scene = balls() if name == "balls" else turgor.gallery.load(name)
+    sims = [Simulation(scene, "cuda", worlds=3, substeps=16) for _ in range(2)]
+    stepped(sims[0], 8)
+    first = motion(sims[0], 0)
+    sims[0].restart([1])
+    stepped(sims[0], 8)
+    stepped(sims[1], 16)
+    assert motion(sims[0], 1) == first
+    assert motion(sims[0], 0) == motion(sims[1], 0) == motion(sims[0], 2) != first
+
+
+def check_failure():
+    """A world that fails is named; the others do not notice."""
+    sims = [Simulation(balls(), "cuda", worlds=3, substeps=16) for _ in range(2)]
+    for sim in sims:
+        sim.gravity = np.outer([1.0, 1.1, 0.9], sim.gravity[0])
+        stepped(sim, 4)
+    stiffness = np.array(sims[0]["ball 0"].stiffness)
+    sims[0]["ball 0"].stiffness = stiffness * np.array([1.0, 1e7, 1.0])
+    sims[1]["ball 0"].stiffness = stiffness
+    failed = ()
+    while sims[0].frame_index < 40:
+        try:
+            sims[0].step()
+        except UnstableError as failure:
+            failed = failure.worlds
+            sims[0].copy_world(0, failed)
+    assert failed == (1,)
+    stepped(sims[1], 36)
+    assert sims[0].positions.shape == sims[1].positions.shape  # both have looked
+    assert sims[0].frame_index == sims[1].frame_index
+    for world in (0, 2):
+        assert motion(sims[0], world) == motion(sims[1], world)
+
+
+def check_sleep():
+    """Two balls and a box far apart fall asleep, and a grab wakes one."""
+    scene = turgor.Scene()
+    scene.add_ground(friction=0.6)
+    for name, x in (("left", -2.0), ("right", 2.0)):
+        scene.add_soft_body(
+            shapes.icosphere(0.3, 1), name=name, at=(x, 0, 0.31), mass=0.5, drag=2.0, gas=Gas.at(gauge=150.0),
+            springs=Springs(stiffness=300.0, damping=1.0),
+        )  # fmt: skip
+    scene.add_rigid_body(shapes.box((0.4, 0.4, 0.4)), name="box", at=(0, 3, 0.2), mass=1.0)
+    sim = Simulation(scene, "cuda", sleeping=True)
+    for _ in range(900):
+        sim.step()
+        if all(sim[name].asleep for name in sim.names):
+            break
+    assert all(sim[name].asleep for name in sim.names)
+    before = sim.positions
+    stepped(sim, 10)
+    assert np.array_equal(sim.positions, before)
+    sim.grab("left", 0, (-2.0, 0.0, 1.5), stiffness=100.0)
+    stepped(sim, 60)
+    assert [name for name in sim.names if sim[name].asleep] == ["right", "box"]
+    assert sim["left"].center[2] > 0.5
+
+
+CHECKS = [(check_restart, "balls"), (check_restart, "pile"), (check_failure,), (check_sleep,)]
+
+if pytest is not None:
+
+    @pytest.mark.gpu
+    @pytest.mark.parametrize("check", CHECKS, ids=[title(*check) for check in CHECKS])
+    def test_gpu_worlds(check):
+        function, *arguments = check
+        function(*arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(run_checks(CHECKS))
