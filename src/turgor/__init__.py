@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from turgor.simulation.views.contacts import ContactEvent
     from turgor.simulation.views.rigid import RigidView
     from turgor.simulation.views.wall import WallView
+    from turgor.study.results import Results
+    from turgor.study.study import Study
 
 __all__ = [
     "BodyView",
@@ -53,6 +55,7 @@ __all__ = [
     "MeshError",
     "Plane",
     "RecordError",
+    "Results",
     "RigidBody",
     "RigidView",
     "Scene",
@@ -61,6 +64,7 @@ __all__ = [
     "Simulation",
     "SoftBody",
     "Springs",
+    "Study",
     "TurgorError",
     "TurgorWarning",
     "UnstableError",
@@ -83,9 +87,11 @@ _LATER = {
     "ContactPatch": "turgor.diagnose.patches",
     "Contacts": "turgor.diagnose.contacts",
     "Energy": "turgor.diagnose.energy",
+    "Results": "turgor.study.results",
     "RigidView": "turgor.simulation.views.rigid",
     "Settled": "turgor.simulation.statics",
     "Simulation": "turgor.simulation.simulation",
+    "Study": "turgor.study.study",
     "WallView": "turgor.simulation.views.wall",
     "equilibrium": "turgor.simulation.statics",
 }

@@ -18,6 +18,7 @@ from turgor.cli.papers import papers
 from turgor.cli.play import play
 from turgor.cli.run import run
 from turgor.cli.scenes import scenes
+from turgor.cli.sweep import sweep
 from turgor.cli.validate import validate
 from turgor.errors import RecordError, TurgorError, TurgorWarning, UnstableError
 
@@ -37,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings=CONTEXT,
 )
-for command in (scenes, run, play, export, papers, validate, check, bench):
+for command in (scenes, run, play, sweep, export, papers, validate, check, bench):
     app.command(context_settings=CONTEXT)(command)
 
 

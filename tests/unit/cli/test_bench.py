@@ -57,7 +57,10 @@ KEPT = {  # what every row of a suite's first table has
     "bounding": {"tests", "alone_ns", "boxed_ns"},
     "realtime": {"scene", "frame_ms", "realtime_factor", "slowest_second"},
     "pile": {"stage", "ms", "share"},
+    "sleeping": {"state", "asleep", "frame_ms", "share"},
+    "study": {"runs", "plan", "workers", "one_by_one_ms", "study_ms", "ratio", "equal", "failed"},
     "skins": {"skin", "ns", "cost_of_springs"},
+    "learn": {"worlds", "vertices", "substeps", "period_ms", "periods_per_s", "realtime_factor"},
     "solvers-large": {"vertices", "flight_ratio", "ground_ratio"},
 }
 OWN_PROGRAMS = ("startup", "playground", "peers")

@@ -15,7 +15,8 @@ from PIL import Image
 from support.page_reader import PageReader, picture
 from turgor import gallery
 from turgor.papers.drawing import stills
-from turgor.papers.drawing.plot import Curve, _even_ticks, _log_ticks, _short, cell_map, chart
+from turgor.papers.drawing.axis import even_ticks, log_ticks, short
+from turgor.papers.drawing.plot import Curve, cell_map, chart
 from turgor.papers.report.blocks import Picture, Svg, Table, inline, number
 
 # --- blocks
@@ -83,7 +84,7 @@ def even_values() -> Sequence[tuple[float, float]]:
 
 @pytest.mark.parametrize(("low", "high"), even_values())
 def test_ticks_enclose_the_data(low: float, high: float) -> None:
-    ticks = _even_ticks(low, high)
+    ticks = even_ticks(low, high)
     room = 1e-9 * max(abs(low), abs(high), 1e-300)
     assert ticks[0] <= low + room
     assert ticks[-1] >= high - room
@@ -95,7 +96,7 @@ def test_ticks_enclose_the_data(low: float, high: float) -> None:
     ("low", "high"), [(1, 10), (1, 1), (3, 4), (0.9, 11), (2e-5, 7e6), (1e-30, 1e30), (1, 8000), (99, 101), (1e-3, 1e6)]
 )
 def test_log_ticks_enclose_the_data(low: float, high: float) -> None:
-    ticks = _log_ticks(low, high)
+    ticks = log_ticks(low, high)
     assert ticks[0] <= low * (1 + 1e-9)
     assert ticks[-1] >= high * (1 - 1e-9)
     assert 2 <= len(ticks) <= 10
@@ -127,10 +128,10 @@ def test_chart_is_to_scale() -> None:
 
 def test_numbers_at_an_axis_are_short() -> None:
     values = (0.0, 0.001, 1e-7, 20000.0, 2e5, 1e-30, -1.5e6, 0.1 + 0.2, 3162.277)
-    assert [_short(value) for value in values] == [
+    assert [short(value) for value in values] == [
         "0", "0.001", "1e-7", "20000", "2e5", "1e-30", "-1.5e6", "0.3", "3162.28"
     ]  # fmt: skip
-    assert _short(3162.277, 3) == "3160"
+    assert short(3162.277, 3) == "3160"
 
 
 def test_one_point_and_points_without_a_line_are_marked() -> None:

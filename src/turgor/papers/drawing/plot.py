@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from turgor.papers.drawing.axis import Axis, short
 from turgor.record import svg
 
 __all__ = ["Curve", "cell_map", "chart", "panels"]
@@ -48,8 +49,8 @@ def chart(
     colors = [COLORS[number % len(COLORS)] for number in range(len(curves))]
     samples = [(_sample(curve, color), curve.label) for curve, color in zip(curves, colors, strict=True)]
     legend, top = _legend(samples, TOP + (LINE if title else 0), width)
-    horizontal = _Axis([*(x for x, _ in everything), *x_range], log_x, LEFT, width - RIGHT)
-    vertical = _Axis([*(y for _, y in everything), *y_range], log_y, height - BOTTOM, top)
+    horizontal = Axis([*(x for x, _ in everything), *x_range], log_x, LEFT, width - RIGHT)
+    vertical = Axis([*(y for _, y in everything), *y_range], log_y, height - BOTTOM, top)
     parts = [svg.text(title, LEFT, TOP + 4, font_weight="bold")] if title else []
     parts.append(_frame(horizontal, vertical, x_label, y_label))
     for curve, color, part in zip(curves, colors, points, strict=True):
@@ -91,9 +92,9 @@ def cell_map(
             place = left + i * wide, bottom - (j + 1) * high
             parts.append(svg.rect(*place, wide + 0.5, high + 0.5, fill=colors[j][i]))  # half a pixel over: no seams
     for i in range(0, len(x), max(1, math.ceil(len(x) / 6))):
-        parts.append(_x_tick(left + (i + 0.5) * wide, bottom, _short(x[i], 3)))
+        parts.append(_x_tick(left + (i + 0.5) * wide, bottom, short(x[i], 3)))
     for j in range(0, len(y), max(1, math.ceil(len(y) / 8))):
-        parts.append(_y_tick(left, bottom - (j + 0.5) * high, _short(y[j], 3)))
+        parts.append(_y_tick(left, bottom - (j + 0.5) * high, short(y[j], 3)))
     parts.append(_labels(x_label, y_label, (left, right), (top, bottom)))
     name = f"{title + ': ' if title else ''}map of {y_label} against {x_label}"
     return _picture([*parts, named], name, width, height)
@@ -103,69 +104,15 @@ def _fits(value: float, log: bool) -> bool:
     return math.isfinite(value) and (value > 0 or not log)
 
 
-class _Axis:
-    """From values to pixels, with round ticks; the first and the last enclose all values."""
-
-    def __init__(self, values: Sequence[float], log: bool, start: float, end: float) -> None:
-        low, high = min(values), max(values)
-        self.log, self.start, self.end = log, start, end
-        self.ticks = _log_ticks(low, high) if log else _even_ticks(low, high)
-
-    def place(self, value: float) -> float:
-        """Pixels."""
-        low, high = self._scaled(self.ticks[0]), self._scaled(self.ticks[-1])
-        return self.start + (self._scaled(value) - low) / (high - low) * (self.end - self.start)
-
-    def _scaled(self, value: float) -> float:
-        return math.log10(value) if self.log else value
-
-
-def _log_ticks(low: float, high: float) -> list[float]:
-    """Powers of ten, at most nine of them; within two decades also 2 and 5 times a power."""
-    first, last = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
-    last = max(last, first + 1)
-    every = math.ceil((last - first) / 8)
-    powers = [10.0**power for power in range(first, last + every, every)]
-    if last - first > 2:
-        return powers
-    ticks = [part * power for power in powers for part in (1, 2, 5)]
-    begin = max(index for index, tick in enumerate(ticks) if tick <= low * (1 + 1e-9))
-    end = min(index for index, tick in enumerate(ticks) if tick >= high * (1 - 1e-9))
-    return ticks[begin : max(end, begin + 1) + 1]
-
-
-def _even_ticks(low: float, high: float) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten, about five; from 0 where that costs less than half of the room."""
-    if 0 < low < 0.5 * high:
-        low = 0.0
-    if 0.5 * low < high < 0:
-        high = 0.0
-    if high - low <= 1e-9 * max(abs(low), abs(high)):
-        low, high = low - 0.5 * (abs(low) or 1.0), high + 0.5 * (abs(high) or 1.0)
-    length = (high - low) / 5
-    power = 10.0 ** math.floor(math.log10(length))
-    step = next(part * power for part in (1, 2, 5, 10) if part * power >= length * (1 - 1e-9))
-    return [step * k for k in range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)]
-
-
-def _short(value: float, digits: int = 6) -> str:
-    """A number at an axis: 0.001, 20000, 2e5, 1e-7."""
-    rounded = float(f"{value:.{digits}g}")
-    if rounded == 0 or 1e-4 <= abs(rounded) < 1e5:
-        return f"{rounded:.10g}"
-    factor, _, power = f"{rounded:e}".partition("e")
-    return f"{float(factor):g}e{int(power)}"
-
-
-def _frame(horizontal: _Axis, vertical: _Axis, x_label: str, y_label: str) -> str:
+def _frame(horizontal: Axis, vertical: Axis, x_label: str, y_label: str) -> str:
     left, right, top, bottom = horizontal.start, horizontal.end, vertical.end, vertical.start
     parts = []
     for value in horizontal.ticks:
         x = horizontal.place(value)
-        parts += [svg.line(x, top, x, bottom, stroke=GRID), _x_tick(x, bottom, _short(value))]
+        parts += [svg.line(x, top, x, bottom, stroke=GRID), _x_tick(x, bottom, short(value))]
     for value in vertical.ticks:
         y = vertical.place(value)
-        parts += [svg.line(left, y, right, y, stroke=GRID), _y_tick(left, y, _short(value))]
+        parts += [svg.line(left, y, right, y, stroke=GRID), _y_tick(left, y, short(value))]
     return "".join(parts) + _labels(x_label, y_label, (left, right), (top, bottom))
 
 

@@ -1,0 +1,1 @@
+"""Studies: one scene with many sets of parameters, as one table."""

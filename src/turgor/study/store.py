@@ -1,0 +1,111 @@
+"""The folder of a study: its description, and the rows of each chunk as it finishes, so that nothing is lost.
+
+study.json         what was asked, and a digest of it: --resume goes on only with the same study
+runs/000012.json   the rows of chunk 12; a file is there complete or not at all
+journal.jsonl      a line for each chunk that was finished: when, by whom
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from turgor.errors import SceneError
+from turgor.files import replacing, sweep, writing
+from turgor.study.chunk import Outcome
+from turgor.study.report import write_report
+from turgor.study.results import Results
+
+__all__ = ["Store", "digest_of"]
+
+ABOUT = "study.json"
+
+
+def digest_of(description: Mapping[str, Any]) -> str:
+    """Hex digest (SHA-256) of what was asked."""
+    return hashlib.sha256(json.dumps(description, sort_keys=True, default=str).encode()).hexdigest()
+
+
+class Store:
+    """Rows of finished chunks on disk."""
+
+    def __init__(self, folder: str | os.PathLike[str], description: Mapping[str, Any], resume: bool) -> None:
+        self.folder = Path(folder)
+        self._runs = self.folder / "runs"
+        digest = digest_of(description)
+        known = self._known()
+        if known is not None and not resume:
+            raise SceneError(f"{self.folder} has a study already: --resume goes on with it, or choose another folder")
+        if known is not None and known != digest:
+            raise SceneError(
+                f"{self.folder} has another study (its scene, values, measures or settings differ, or the version of "
+                "turgor): choose another folder"
+            )
+        with writing(self.folder):
+            self._runs.mkdir(parents=True, exist_ok=True)
+            if known is None:
+                about = {"digest": digest, **description}
+                self._write(self.folder / ABOUT, json.dumps(about, indent=1, default=str) + "\n")
+        sweep(self.folder / ABOUT)
+
+    def _known(self) -> str | None:
+        """The digest of the study that is there."""
+        path = self.folder / ABOUT
+        try:
+            return str(json.loads(path.read_text(encoding="utf-8"))["digest"])
+        except FileNotFoundError:
+            return None
+        except NotADirectoryError:
+            raise SceneError(f"{self.folder}: is a file; give a folder for the results") from None
+        except (OSError, ValueError, KeyError, TypeError):
+            raise SceneError(f"{path}: cannot be read; choose another folder") from None
+
+    def _write(self, path: Path, text: str) -> None:
+        with writing(path), replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+    def rows(self) -> dict[int, list[dict[str, Any]]]:
+        """The rows of the chunks that are finished, by their numbers."""
+        found: dict[int, list[dict[str, Any]]] = {}
+        for path in sorted(self._runs.glob("[0-9]*.json")):
+            sweep(path)
+            try:
+                found[int(path.stem)] = json.loads(path.read_text(encoding="utf-8"))["rows"]
+            except (OSError, ValueError, KeyError, TypeError):
+                raise SceneError(f"{path}: damaged; remove it, and --resume computes its runs again") from None
+        return found
+
+    def keep(self, outcome: Outcome) -> None:
+        """A finished chunk: the trajectories first, then its rows, which say that it is finished."""
+        for number, shard in enumerate(outcome.shards):
+            from turgor.study.shards import data_folder, save_shard
+
+            suffix = f"-{number}" if number else ""
+            save_shard(data_folder(self.folder) / f"{outcome.number:06d}{suffix}.h5", shard)
+        path = self._runs / f"{outcome.number:06d}.json"
+        self._write(path, json.dumps({"chunk": outcome.number, "rows": outcome.rows}) + "\n")
+        line = {"chunk": outcome.number, "runs": len(outcome.rows), "worker": outcome.worker, "at": time.time()}
+        with writing(self.folder), (self.folder / "journal.jsonl").open("a", encoding="utf-8") as journal:
+            journal.write(json.dumps(line) + "\n")
+
+    def finish(self, results: Results, recorded: bool) -> None:
+        """The table and the report, complete or of what is finished, beside what they were made from."""
+        results.write(self.folder)
+        write_report(self.folder, results)
+        if recorded:
+            from turgor.study.shards import write_index
+
+            write_index(self.folder, results)
+
+    def remove(self) -> None:
+        """A study of which nothing was finished leaves nothing."""
+        with contextlib.suppress(OSError):
+            (self.folder / ABOUT).unlink()
+            self._runs.rmdir()
+            self.folder.rmdir()
