@@ -11,12 +11,15 @@ from turgor.bench import (
     build,
     contact,
     growth,
+    learn,
     machine,
     playground,
     self_contact,
     skins,
+    sleeping,
     solvers,
     startup,
+    study,
     threads,
     throughput,
     worlds,
@@ -50,6 +53,11 @@ SUITES: dict[str, Suite] = {
     "realtime": Suite("Real-time factors of scenes of the gallery.", contact.realtime, more=True),
     "pile": Suite("Time of each stage of a frame of pile.", contact.pile, more=True),
     "skins": Suite("Skins of a material beside springs.", skins.skins, more=True),
+    "learn": Suite(
+        "Control periods per second of the tasks of turgor.envs, 1 to 4,096 worlds.", learn.learn, more=True
+    ),
+    "sleeping": Suite("121 balls at rest: all awake, one awake, all asleep.", sleeping.sleeping, more=True),
+    "study": Suite("4,000 sets of drop as a study, against one by one: ratio, equal numbers.", study.study, more=True),
     "solvers-large": Suite("The solvers with a ball of 163,842 vertices.", solvers.large, more=True),
 }
 
