@@ -49,16 +49,20 @@ def chromium() -> Iterator[Browser]:
 
 
 def ask(playground: Playground, function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function returns on the world's thread; what it raises is raised here, too."""
+    """What a function returns on the world's thread; what it raises is raised here, too.
+
+    The answer comes when the job is over: `Playground` notes the step of history after the call.
+    """
     answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
 
-    def answer() -> None:
+    def call() -> None:
         try:
-            answers.put((function(*arguments), None))
+            answer: tuple[Any, BaseException | None] = function(*arguments), None
         except BaseException as error:
-            answers.put((None, error))
+            answer = None, error
+        playground.do(answers.put, answer)
 
-    playground.do(answer)
+    playground.do(call)
     value, error = answers.get(timeout=PATIENCE)
     if error is not None:
         raise error
