@@ -21,13 +21,14 @@ SHORT = ("--seconds", "0.04")  # `turgor run` on a page, where it says no time o
 #: blocks that are not run, and why: one more must be a decision
 NOT_RUN = {
     "needs an NVIDIA GPU": 2,
-    "needs PyTorch": 1,
+    "needs PyTorch": 3,
     "needs rerun-sdk; tests/unit/record/test_export_rerun.py runs it where it is": 1,
     "installs packages": 1,
     "opens a page inside a notebook; tests/playground/test_play_notebook.py shows one": 2,
     "opens a page and stays; tests/playground and tests/browser do": 1,
     "three minutes; tests/unit/papers runs it part by part": 1,
-    "minutes on a quiet machine": 1,
+    "minutes on a quiet machine": 2,
+    "starts Ray; tests/study/test_ray.py has a cluster of two nodes": 1,
     "a minute and more; tests/reference/test_validation.py runs the quick ones": 1,
 }
 RUN = [page for page in PAGES if any(block.page == page and block.kind in ("python", "bash") for block in BLOCKS)]
