@@ -28,7 +28,6 @@ FPS = 24000.0  # frames per simulated second, so that the page gets new vertices
 MARGIN = 3  # pixels of the picture, each of several of the page, to the next outline
 LIGHT = np.pi  # an ambient light in which a surface has its own colour
 NOTHING = "nothing"
-IS_PICTURE = "([x, y]) => document.elementFromPoint(x, y)?.tagName === 'CANVAS'"  # and not the bar that lies over it
 STRONG, WEAK, DARK = 60, 25, 170  # of 255: the colour of a body, of floor, grid and walls; the light of a dark body
 
 
@@ -125,7 +124,7 @@ def test_what_lies_under_the_pointer_is_grabbed(visitor: Visitor, name: str) -> 
             row, column = chance.choice(places[found == wanted])
             x = box["x"] + (column + 0.5) / numbers.shape[1] * box["width"]
             y = box["y"] + (row + 0.5) / numbers.shape[0] * box["height"]
-            if visitor.page.evaluate(IS_PICTURE, [x, y]):
+            if visitor.shows_picture(x, y):
                 break
         held = grabbed_by(visitor, x, y)
         seen.add(names[wanted])
@@ -194,8 +193,7 @@ def test_the_camera_goes_after_a_ball_and_waits_while_a_person_has_it(
     ask(playground, setattr, world, "speed", 1.0)
     ask(playground, playground.open, scene)
     person.wait(lambda: person.camera.look_at[0] > 8.0, "the camera to go after the ball")
-    box = person.canvas
-    x, y = box["x"] + 0.1 * box["width"], box["y"] + 0.1 * box["height"]
+    x, y = person.bare_spot()
     person.press(x, y)
     person.move((x, y), (x + 60, y + 20), steps=16)
     person.release()

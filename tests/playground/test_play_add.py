@@ -171,6 +171,7 @@ def ball_file(subdivisions: int, holes: int = 0) -> bytes:
 def test_an_upload_is_judged_first_and_added_as_chosen(playground: Playground) -> None:
     folder, world = playground.tabs[0].upload, playground.world  # type: ignore[attr-defined]
     assert not folder.size.visible
+    playground.do(lambda: setattr(world, "playing", False))  # the size that is proposed follows the picture
     names = list(world.sim.names)
     folder.take(Sent("fine.obj", ball_file(4)))  # 2562 vertices
     assert until(lambda: "**fine.obj** is fine." in folder.verdict)

@@ -28,6 +28,8 @@ FLAGS += ["--disable-sync", "--disable-gpu-rasterization", "--disable-gpu-compos
 PATIENCE = 40.0  # s: a software-rendered page on a busy machine needs that at times
 PAUSE = 20  # ms between two looks at a condition
 COLOURFUL = 40  # of 255, between the strongest and the weakest of red, green and blue: more than floor, grid and walls
+# whether a point of the page shows the 3D view, and no bar or notification that lies over it
+IS_PICTURE = "([x, y]) => document.elementFromPoint(x, y)?.tagName === 'CANVAS'"
 HARMLESS = "Unable to preventDefault inside passive event listener"  # viser's own, at each drag of a node
 
 Playground.shadows = False  # drawn by software, they take most of the time
@@ -265,6 +267,19 @@ class Visitor:
         x = box["x"] + box["width"] / 2 + scale * (arm @ right)
         y = box["y"] + box["height"] / 2 - scale * (arm @ np.cross(right, ahead))
         return float(x), float(y)
+
+    def shows_picture(self, x: float, y: float) -> bool:
+        """Whether the 3D view is seen there, and can be pressed."""
+        return self.page.evaluate(IS_PICTURE, [x, y]) is True
+
+    def bare_spot(self) -> tuple[float, float]:
+        """A place near the left edge of the 3D view with nothing over it: notifications come and go there."""
+        box = self.canvas
+        for height in (0.1, 0.3, 0.5, 0.7):
+            x, y = box["x"] + 0.1 * box["width"], box["y"] + height * box["height"]
+            if self.shows_picture(x, y):
+                return x, y
+        raise AssertionError("the left edge of the view is covered")
 
     def picture(self) -> Picture:
         """What the 3D view shows, as (height, width, 3)."""

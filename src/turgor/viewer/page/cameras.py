@@ -31,7 +31,7 @@ OWN = 3.0  # s that a camera may take to tell where it was set to
 SAME = 2e-3  # of the distance to its target: so near a camera is where it was set to
 FOLLOWS = 1 / 30  # s between two steps of following, at least
 BETWEEN = 1.5  # times the time that a page takes to be where it was set to: a picture in which a hand can be seen
-UNTOLD = 0.5  # s after which a page that does not tell where it is is set on
+UNTOLD = 0.5  # s, at least, after which a page that does not tell where it is is set on
 PAUSE = 4.0  # s that a person has the camera after moving it
 TIME = 0.7  # s in which following makes up for all but 1/e of the way
 LOST, FOUND = 0.5, 0.08  # part of the bodies out of the picture that following starts at; half pictures it ends at
@@ -216,12 +216,12 @@ class Cameras:
         at = self._set[number][-1][0] if self._set.get(number) else 0.0
         if number not in self._following:
             return FOLLOWS
-        if now - at > UNTOLD:
-            return UNTOLD
         arrived = list(self._arrived.get(number, ()))
+        pause = BETWEEN * max((took for _, took in arrived), default=0.0)
+        if now - at > max(UNTOLD, pause):
+            return UNTOLD
         told = bool(arrived) and arrived[-1][0] > at
-        waited = told and now - arrived[-1][0] > BETWEEN * max(took for _, took in arrived)
-        return now - at if waited else None
+        return now - at if told and now - arrived[-1][0] > pause else None
 
     def _mark(self) -> None:
         """Arrows at the edge of a picture to the bodies that are not in it."""
