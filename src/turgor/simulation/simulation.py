@@ -277,6 +277,15 @@ class Simulation:
             else:
                 restart(self, worlds, self._start)
 
+    def catch_up(self) -> None:
+        """Compute the frames that are still to be computed: contact lists may have been too short for them.
+
+        Quantities that are read or set do so by themselves. In turn with `step`: another thread, as one that reads from
+        a simulation that runs on a page, waits for the frame.
+        """
+        with self._turn:
+            self.engine.look()
+
     def keep_start(self) -> None:
         """From now on `restart` goes back to the present state, each world to its own."""
         with self._turn:
@@ -340,19 +349,19 @@ class Simulation:
     @property
     def time(self) -> float:
         """s: simulated time since the start."""
-        self.engine.look()
+        self.catch_up()
         return float(self.state.clock.numpy()[0])
 
     @property
     def substeps(self) -> int:
         """Substeps of the last frame (0 before the first)."""
-        self.engine.look()
+        self.catch_up()
         return int(self.engine.scratch.substeps.numpy()[0])
 
     @property
     def dt(self) -> float:
         """s: length of the last substep (0 before the first). A frame takes 1 / settings.fps."""
-        self.engine.look()
+        self.catch_up()
         return float(self.engine.scratch.dt.numpy()[0])
 
     @property
@@ -362,7 +371,7 @@ class Simulation:
         As a share of the largest kinetic energy of the soft bodies about their centres of mass; 0 where none has moved.
         The symplectic solver's does not add up: its energy swings by that share. Bending and contact are not in it.
         """
-        self.engine.look()
+        self.catch_up()
         found = self.engine.energy_error()
         return cast(float, float(found[0]) if self.worlds == 1 else found)
 
@@ -532,7 +541,7 @@ class Simulation:
             raise SceneError(f"air_density must be a number (or one per world), got {value!r}") from None
         if not np.all(np.isfinite(table) & (table >= 0.0)):
             raise SceneError(f"air_density must be finite and >= 0, got {value!r}")
-        self.engine.look()  # frames that are still to be computed have the old value
+        self.catch_up()  # frames that are still to be computed have the old value
         self.model.air_density.assign(np.ascontiguousarray(table, self.model.numbers.dtype))
         self.engine.changed(moved=False)
 
@@ -547,7 +556,7 @@ class Simulation:
             raise SceneError(f"{name} must be {self.scene.dim} numbers (or that per world), got {value!r}") from None
         if not np.all(np.isfinite(table)):
             raise SceneError(f"{name} must be finite, got {value!r}")
-        self.engine.look()  # frames that are still to be computed have the old value
+        self.catch_up()  # frames that are still to be computed have the old value
         array.assign(np.ascontiguousarray(table, self.model.numbers.dtype))
         self.engine.changed(moved=False)
 

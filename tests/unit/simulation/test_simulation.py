@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -442,3 +443,33 @@ def test_a_save_of_an_earlier_format_is_refused_with_what_to_do(tmp_path):
 def test_a_rebuild_needs_a_scene():
     with pytest.raises(SceneError, match=r"rebuild needs a turgor\.Scene, got int"):
         turgor.Simulation(turgor.Scene()).rebuild(3)
+
+
+def test_who_reads_from_another_thread_waits_for_the_frame(monkeypatch):
+    """As in a notebook whose simulation runs on a page: two threads must never replay the same frame."""
+    sim = turgor.Simulation(turgor.gallery.load("drop-2d"))
+    run, inside, go, seen = sim.engine.run, threading.Event(), threading.Event(), []
+
+    def slow() -> None:
+        inside.set()
+        assert go.wait(60.0)
+        run()
+
+    monkeypatch.setattr(sim.engine, "run", slow)
+    stepping = threading.Thread(target=sim.step)
+    stepping.start()
+    assert inside.wait(60.0)
+    actions = (
+        lambda: seen.append(sim.time), lambda: seen.append(sim.substeps), lambda: setattr(sim["ball"], "drag", 0.5),
+    )  # fmt: skip
+    waiting = [threading.Thread(target=action) for action in actions]
+    for thread in waiting:
+        thread.start()
+    waiting[0].join(0.2)
+    still = [thread.is_alive() for thread in waiting]
+    go.set()
+    for thread in (stepping, *waiting):
+        thread.join()
+    assert still == [True, True, True]
+    assert min(seen) == pytest.approx(1.0 / sim.settings.fps)
+    assert sim["ball"].drag == 0.5

@@ -205,7 +205,7 @@ class AnyBodyView(View, abc.ABC):
 
     def _put(self, array: Any, per_world: int, values: Any) -> None:
         """Writes the entry of this thing in every world; `per_world` is the number of things in one."""
-        self._sim.engine.look()  # frames that are still to be computed have the old values
+        self._sim.catch_up()  # frames that are still to be computed have the old values
         table = array.numpy().copy()
         table[self.index :: per_world] = values
         array.assign(table)

@@ -85,7 +85,7 @@ def go_on_with(sim: Simulation, wall: str, motion: str, value: Any) -> None:
 
 
 def _write(sim: Simulation, wall: str, name: str, values: Any) -> None:
-    sim.engine.look()  # frames that are still to be computed have the old values
+    sim.catch_up()  # frames that are still to be computed have the old values
     walls = sim.model.walls
     array = getattr(walls if name in walls.SAVED else sim.state.walls, name)
     table = array.numpy().copy()
