@@ -12,7 +12,7 @@ from turgor.kernel import launch
 from turgor.simulation.simulation import Simulation
 
 pytestmark = [
-    pytest.mark.req("X6"),
+    pytest.mark.req("X6", "X14"),
     pytest.mark.skipif(DEVICE != "cpu", reason="a GPU has threads of its own"),
 ]
 
@@ -108,3 +108,24 @@ def test_auto_takes_threads_where_they_gain(monkeypatch):
 def test_bad_numbers_of_threads_are_refused(wrong):
     with pytest.raises(turgor.SceneError, match="threads must be"):
         Simulation(gallery.load("drop-2d"), threads=wrong)
+
+
+def test_pairs_of_bodies_are_shared_by_work():
+    """A few balls that touch, and then many of which only the boxes overlap: half of the pairs is not half the work."""
+    scene = turgor.Scene(gravity=(0, 0, 0))
+    ball = turgor.shapes.icosphere(radius=0.3, subdivisions=2)
+    touching = [(0.605 * n, 0.0, 0.0) for n in range(6)]
+    apart = [(10.0 + n, 0.45 * side, 0.45 * side) for n in range(12) for side in (0, 1)]
+    for at in (*touching, *apart):
+        scene.add_soft_body(ball, at=at, gas=turgor.Gas.at(gauge=100.0, ambient=1000.0))
+    sim = Simulation(scene, threads=2, substeps=1, fps=1000.0)
+    sim.step()
+    lists = sim.engine.split.method.lists
+    pairs = int(lists.pairs.pair_count.numpy()[0])
+    counts = lists.slabs.slab_counts.numpy().reshape(-1, 6)[:pairs]
+    work = 1 + counts[:, 0] * counts[:, 3] + counts[:, 1] * counts[:, 2] + counts[:, 4] * counts[:, 5]
+    first, middle, last = lists.slabs.pair_cut.numpy()
+    assert (first, last) == (0, pairs)
+    assert abs(int(work[:middle].sum()) - int(work[middle:].sum())) <= work.max()  # as even as whole pairs allow
+    half = pairs // 2
+    assert abs(int(work[:half].sum()) - int(work[half:].sum())) > work.max()  # else nothing is tested

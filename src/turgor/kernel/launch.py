@@ -8,8 +8,9 @@ error, and so is a given name that the kernel does not know. All this happens wh
 nothing when the frame is replayed.
 
 CPU threads share a loop in one of two ways. `split` gives each a range of elements: the kernel adds `start_index` to
-its index. `parts` gives each a part of a list whose length only the device knows: the kernel takes the elements of
-`part` out of `parts` (`begin_of`).
+its index. After `put_together` such loops are one job, as long as nothing else is launched: each thread goes through
+all of them for its own bodies. `parts` gives each a part of a list whose length only the device knows: the kernel takes
+the elements of `part` out of `parts` (`begin_of`).
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _REHEARSAL = threading.local()
 # arguments by which threads share a loop, where one thread does it all
 ALONE = {"start_index": 0, "part": 0, "parts": 1}
 LEAST = 512  # elements per thread for which a fork and a join pay
+UNEVEN = 1.1  # times an even share: more points than that in one thread are not worth a fork less
 
 
 @wp.func  # type: ignore[untyped-decorator]
@@ -76,27 +78,60 @@ class Launcher:
     def __call__(self, kernel: Any, dim: int | tuple[int, int], **given: Any) -> None:
         """One thread per element."""
         if not self._rehearses(kernel):
+            self.part()
             wp.launch(kernel, dim=dim, inputs=self.arguments(kernel, given), device=self.device)
 
     def blocks(self, kernel: Any, dim: int, block: int, **given: Any) -> None:
         """One block of threads per element; on the CPU a block is a single thread."""
         if not self._rehearses(kernel):
+            self.part()
             inputs = self.arguments(kernel, given)
             wp.launch_tiled(kernel, dim=[dim], inputs=inputs, block_dim=block, device=self.device)
 
+    def put_together(self, points: npt.NDArray[Any]) -> None:
+        """From now on loops over bodies are one job of the team, until something else is launched, or `part`.
+
+        Nothing in between may be recorded but by launchers of the team. points: where those of each body begin.
+        """
+        if self.team is None or self.sharing == 1 or points[-1] < 2 * LEAST:
+            return
+        even = points[-1] / self.sharing
+        bodies = np.abs(points[None, :] - even * np.arange(self.sharing + 1)[:, None]).argmin(axis=1)
+        if np.diff(points[bodies]).max() <= UNEVEN * even:
+            self.team.put_together(bodies)
+
+    def part(self) -> None:
+        """Launch what was put together."""
+        if self.team is not None and self.team.recording:
+            self.team.part()
+
     def split(
-        self, kernel: Any, count: int, cuts: npt.NDArray[Any] | None = None, *, least: int | None = None, **given: Any
+        self,
+        kernel: Any,
+        count: int,
+        cuts: npt.NDArray[Any] | None = None,
+        *,
+        bodies: npt.NDArray[Any] | None = None,
+        least: int | None = None,
+        **given: Any,
     ) -> None:
         """One thread per element, the elements shared by the team; the kernel adds `start_index` to its index.
 
-        cuts: where the loop may be cut, if not everywhere; least: elements per thread for which that pays.
+        cuts: where the loop may be cut, if not everywhere; least: elements per thread for which that pays; bodies:
+        where the elements of each body begin, if the loop may be put together with others.
         """
-        ranges = self._ranges(count, cuts, LEAST if least is None else least)
+        own = self.team.bodies if self.team is not None else None
+        if own is not None and bodies is not None:
+            ranges = [(int(a), int(b)) for a, b in pairwise(bodies[own])]
+        else:
+            self.part()
+            ranges = self._ranges(count, cuts, LEAST if least is None else least)
         given_parts = [{**given, "start_index": first} for first, _ in ranges]
         self._shared(kernel, [last - first for first, last in ranges], given_parts)
 
     def split_blocks(self, kernel: Any, dim: int, block: int, *, least: int = 4, **given: Any) -> None:
         """One block of threads per element, the elements shared by the team of CPU threads, each a block."""
+        self.part()
         ranges = self._ranges(dim, None, least)
         if len(ranges) == 1:
             self.blocks(kernel, dim, block, **given, start_index=0)
@@ -105,6 +140,7 @@ class Launcher:
 
     def parts(self, kernel: Any, dims: int | tuple[int, int], each: Mapping[str, Sequence[Any]], **given: Any) -> None:
         """The parts of a list at the same time; each: arguments that every part has its own of."""
+        self.part()
         size = self.sharing
         shared = [
             {**given, "part": part, "parts": size, **{name: values[part] for name, values in each.items()}}

@@ -7,6 +7,9 @@ their own: take a ticket, claim their part of its job, do it, say so, until the 
     first thread     post 7 | part 0 of job 7 | claim part 1, or wait for who has it | ...             | close
     other thread     claim part 1 of job 7    | do it | done                         | take the next ... | leave
 
+Loops that need nothing of other bodies (forces, then velocities) are put together: a thread does all of them for its
+own bodies before it meets the others.
+
 A part that its thread has not begun is done by the first thread itself, so that a busy machine does not delay a frame:
 it waits only for parts that are under way. Posting is one number in memory; a fork and a join take about a microsecond.
 A thread that waits gives its core away after a while (`sched_yield`, by address: kernels link no library).
@@ -18,8 +21,10 @@ import ctypes
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+import numpy.typing as npt
 import warp as wp
 
 from turgor.kernel import board
@@ -35,6 +40,8 @@ class Team:
         self.size, self._kernels = size, board.kernels()
         self.jobs: list[Sequence[Callable[[], None]]] = []  # per job: what each of the other threads launches
         self.recording = False
+        self.bodies: npt.NDArray[Any] | None = None  # where those of each thread begin, while loops are put together
+        self._together: list[tuple[Any, Sequence[Callable[[], None]]]] = []
         self._known: dict[Any, int] = {}
         self._mine = wp.zeros(1, dtype=wp.int32, device="cpu")  # whether the first thread does another's part
         self._give_way = wp.uint64(_yield_address())
@@ -54,8 +61,23 @@ class Team:
         self._clear()
         self.jobs, self._known, self.recording = [], {}, True
 
+    def put_together(self, bodies: npt.NDArray[Any]) -> None:
+        """What is shared from now on is one job, until `part`: each thread has the same bodies in all of its loops."""
+        self.part()
+        self.bodies = bodies
+
+    def part(self) -> None:
+        """Launch what was put together; what follows may need all of it."""
+        together, self._together, self.bodies = self._together, [], None
+        if together:
+            every = [partial(_one_after_another, own) for own in zip(*(parts for _, parts in together), strict=True)]
+            self.share(tuple(key for key, _ in together), every)
+
     def share(self, key: Any, parts: Sequence[Callable[[], None]]) -> None:
         """Launch the parts at the same time; key: what makes a job the same as another."""
+        if self.bodies is not None:
+            self._together.append((key, parts))
+            return
         number = self._known.get(key)
         if number is None:
             self.jobs.append(parts[1:])
@@ -152,6 +174,11 @@ class _Helper:
     def leave(self) -> None:
         self._leaving = True
         self.go.release()
+
+
+def _one_after_another(launches: Sequence[Callable[[], None]]) -> None:
+    for launch in launches:
+        launch()
 
 
 def _work(helper: _Helper) -> None:

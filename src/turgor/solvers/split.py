@@ -22,7 +22,7 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
     real, vec, spin_type = n.real, n.vec, n.spin
     variant = velocity.variant_of(__name__, staged, velocity_first, clears, ledger)
     shared = velocity.kernels(n, staged, velocity_first, ledger)
-    update, meet_walls, booked = shared.update, shared.meet_walls, shared.booked
+    update, meet_walls, is_clear, booked = shared.update, shared.meet_walls, shared.is_clear, shared.booked
     count_substep = plan.kernels(n).count_substep
 
     @n.kernel(variant)
@@ -108,6 +108,11 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
             f[i] = vec()
             area[i] = vec()
 
+    @wp.func(inline=True)
+    def touching_within(reach: real) -> real:
+        """How near to a wall a point lies that ends on it; reach: how far it moves."""
+        return real(1.0e-3) * reach + wp.static(real(n.tiny))
+
     @functools.partial(n.kernel(variant), launch_bounds=(256, 4))  # registers for 1,024 threads per multiprocessor
     def meet(
         x: wp.array(dtype=vec),
@@ -144,25 +149,33 @@ def kernels(n: Numbers, staged: bool, velocity_first: bool, clears: bool, ledger
         against = vec()
         b = at(body[i])
         if m1 > real(0.0) and ends_fused[b] == 0:
+            h = dt[0]
             made = move[i]
             if follows != 0:
-                made = made + dt[0] * (v[i] - v_free[i])
-            asked, velocity, drive, hits = meet_walls(
-                x[i], made, v_start[i], v[i], v[i] - v_free[i], b, dt[0], friction, restitution,
-                wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
-            )  # fmt: skip
-            if hits > 0:
-                wall_impulse[i] = (velocity - v[i]) / m1
-            reach = wp.length(asked)
+                made = made + h * (v[i] - v_free[i])
+            reach = wp.length(made)
             if wp.static(not velocity_first):
-                reach += dt[0] * wp.length(v[i])
-            there = x[i] + asked
-            touching = real(1.0e-3) * reach + wp.static(real(n.tiny))
-            for w in range(wall_normal.shape[0]):
-                if wp.dot(there - wall_point[at(w)], wall_normal[at(w)]) <= touching:
-                    against = wall_normal[at(w)]
-            v[i] = velocity
-            move[i] = asked
+                reach += h * wp.length(v[i])
+            drive = real(0.0)
+            if is_clear(x[i], made, v[i], h, touching_within(reach), wall_normal, wall_point):
+                move[i] = made
+            else:
+                asked, velocity, driven, hits = meet_walls(
+                    x[i], made, v_start[i], v[i], v[i] - v_free[i], b, h, friction, restitution,
+                    wall_normal, wall_point, wall_centre, wall_velocity, wall_spin, wall_friction, wall_restitution,
+                )  # fmt: skip
+                if hits > 0:
+                    wall_impulse[i] = (velocity - v[i]) / m1
+                reach = wp.length(asked)
+                if wp.static(not velocity_first):
+                    reach += h * wp.length(v[i])
+                there = x[i] + asked
+                for w in range(wall_normal.shape[0]):
+                    if wp.dot(there - wall_point[at(w)], wall_normal[at(w)]) <= touching_within(reach):
+                        against = wall_normal[at(w)]
+                v[i] = velocity
+                move[i] = asked
+                drive = driven
             if wp.static(ledger):
                 wall_drive[i] = drive
         wall_contact_normal[i] = against

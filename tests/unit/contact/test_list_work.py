@@ -182,7 +182,7 @@ def built(scene, worlds):
     return calls, peak
 
 
-@pytest.mark.req("X6")
+@pytest.mark.req("X6", "X14")
 def test_building_handles_one_world_on_the_host():
     """Worlds are copies: neither the number of Python calls nor the size of NumPy arrays grows with them."""
     scene = turgor.Scene()
@@ -194,7 +194,7 @@ def test_building_handles_one_world_on_the_host():
     assert many[1] <= 1.1 * few[1] + 20_000
 
 
-@pytest.mark.req("X6")
+@pytest.mark.req("X6", "X14")
 def test_python_calls_of_building_do_not_grow_with_the_mesh():
     def scene(subdivisions):
         made = turgor.Scene()

@@ -39,6 +39,21 @@ def note(count: wp.array(dtype=int), part: int, parts: int, seen: wp.array(dtype
         seen[k] = seen[k] + 1 + part
 
 
+@no_type_check
+@wp.kernel(enable_backward=False, module="tests.team")
+def halve(x: wp.array(dtype=float), y: wp.array(dtype=float), start_index: int):
+    """Every element depends on its own place alone."""
+    i = start_index + wp.tid()
+    y[i] = 0.5 * (x[i] + wp.sin(3.0 * y[i]))
+
+
+@no_type_check
+@wp.kernel(enable_backward=False, module="tests.team")
+def add_up(x: wp.array(dtype=float), total: wp.array(dtype=float)):
+    for i in range(x.shape[0]):
+        total[0] += x[i]
+
+
 class Mixer:
     """A frame of rounds, each of two loops, in a loop of which only the device knows the end."""
 
@@ -90,6 +105,37 @@ def test_cuts_are_kept() -> None:
     assert launch._ranges(12000, np.array([0, 12000]), 1) == [(0, 12000)]  # one body cannot be cut
     launch.team.end()
     assert launch._ranges(12000, cuts, 1) == [(0, 12000)]  # nothing is recorded: one thread
+
+
+def put_together(size: int, bodies: Any) -> tuple[float, int]:
+    """(a sum over rounds of three loops, number of jobs); bodies: where they begin."""
+    x = wp.array(np.random.default_rng(0).random(COUNT).astype(np.float32), device="cpu")
+    y, total = wp.zeros(COUNT, dtype=float, device="cpu"), wp.zeros(1, dtype=float, device="cpu")
+    team, launch = Team(size), Launcher("cpu")
+    launch.team = team
+    team.begin()
+    with wp.ScopedCapture(device="cpu") as capture:
+        for _ in range(ROUNDS):
+            launch.put_together(bodies)
+            for one, two in ((x, y), (y, x), (x, y)):
+                launch.split(halve, COUNT, bodies=bodies, x=one, y=two)
+            launch(add_up, 1, x=y, total=total)  # what all threads have done
+        team.end()
+    team.enlist()
+    team.start()
+    wp.capture_launch(capture.graph)
+    return float(total.numpy()[0]), len(team.jobs)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_loops_over_the_same_bodies_are_one_job(size: int) -> None:
+    even, uneven = np.arange(0, COUNT + 1, 500), np.array([0, 100, COUNT])
+    alone, _ = put_together(1, even)
+    assert put_together(size, even) == (alone, 1)
+    assert put_together(size, uneven) == (
+        alone,
+        2,
+    )  # there and back: bodies that are no even shares are not put together
 
 
 def test_parts_of_a_list_cover_it_once() -> None:

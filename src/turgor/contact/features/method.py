@@ -1,6 +1,6 @@
 """Contact by all features (the default): search, contacts, impulses, and the guarantee that nothing passes through.
 
-measure -> (lists, if stale) -> contacts -> rounds of impulses -> displacements -> (walls) -> sweep -> move
+measure -> (lists, if stale) -> contacts -> rounds of impulses -> (displacements, walls) -> sweep -> move
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class FeatureContacts(ContactMethod):
         "scratch.wall_contact_normal",  # impulses of the next substep begin with the walls of the last
     )  # fmt: skip
     CHANGED = SAVED  # a frame that is computed again must find the lists, and their order, as they were
+    follows_late = True
 
     def __init__(self, model: Model, state: State, scratch: Scratch, surfaces: Surfaces) -> None:
         self.state, self.scratch, self.surfaces = state, scratch, surfaces
@@ -54,7 +55,6 @@ class FeatureContacts(ContactMethod):
         sizes = self.lists.pairs.capacity, self.lists.candidates.capacity
         self.sweep_stage = Sweep(model, surfaces, self.constraints.launch, self.impulses, sizes)
         self.overflow, self.count = self.lists.flags.overflow, self.constraints.count
-        self.follows_late = launch.parallel
         self.growing: dict[int, Any] = {
             PAIRS: self.lists.pairs, CANDIDATES: self.lists.candidates, CONSTRAINTS: self.constraints,
             OVERLAPS: self.overlaps, WORLD_ROWS: self.constraints.by_world,
@@ -113,7 +113,7 @@ class FeatureContacts(ContactMethod):
         self.impulses.solve(backwards)
 
     def finish(self) -> None:
-        """Displacements follow the impulses, and skins that were used up are given back."""
+        """The forces of this substep are those that the next one begins with."""
         self.impulses.finish()
 
     def sweep(self, kept: bool) -> None:

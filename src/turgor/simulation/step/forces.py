@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from turgor.forces import air, bending, gas, gather, membrane, nonconservative, pressure, springs, total, volumes
 from turgor.kernel.launch import Launcher
 from turgor.model.model import BLOCK, Model
@@ -17,7 +19,9 @@ class Forces:
     def __init__(self, model: Model, launch: Launcher, gathers: bool) -> None:
         self.model, self.launch, self.gathers = model, launch, gathers
         self.count, self.bodies = model.vertices * model.worlds, len(model.parts) * model.worlds
-        self.spring_cuts, self.face_cuts, self.hinge_cuts = map(model.cuts, ("springs", "faces", "hinges"))
+        self.spring_cuts, self.face_cuts, self.hinge_cuts, self.point_cuts = map(
+            model.cuts, ("springs", "faces", "hinges", "order")
+        )
         n = model.numbers
         self.k_springs, self.k_pressure, self.k_gas = springs.kernels(n), pressure.kernels(n), gas.kernels(n)
         self.k_gather, self.k_air, self.k_bending = gather.kernels(n), air.kernels(n), bending.kernels(n)
@@ -54,7 +58,8 @@ class Forces:
 
     def add_springs(self, x: Any, v: Any) -> None:
         if len(self.model.springs):
-            self.launch.split(self.k_springs.add_springs, len(self.model.springs), self.spring_cuts, x=x, v=v)
+            cuts = self.spring_cuts
+            self.launch.split(self.k_springs.add_springs, len(self.model.springs), cuts, bodies=cuts, x=x, v=v)
 
     def add_membranes(self, x: Any, v: Any) -> None:
         """Skins of a material."""
@@ -64,12 +69,15 @@ class Forces:
             self.launch(self.k_membrane.pull_faces, len(self.model.faces), x=x, v=v, viscosity=self.viscosity)
             self.launch(self.k_membrane.gather_pulls, self.count)
         else:
+            cuts = self.face_cuts
             self.launch.split(
-                self.k_membrane.add_membranes, len(self.model.faces), self.face_cuts, x=x, v=v, viscosity=self.viscosity
-            )
+                self.k_membrane.add_membranes, len(self.model.faces), cuts, bodies=cuts, x=x, v=v,
+                viscosity=self.viscosity,
+            )  # fmt: skip
 
     def add_faces(self, x: Any) -> None:
-        self.launch.split(self.k_pressure.add_faces, len(self.model.faces), self.face_cuts, x=x)
+        cuts = self.face_cuts
+        self.launch.split(self.k_pressure.add_faces, len(self.model.faces), cuts, bodies=cuts, x=x)
 
     def gather(self, x: Any, v: Any) -> None:
         self.launch.blocks(self.k_gather.gather_forces, self.model.chunks, self.model.block_size, x=x, v=v)
@@ -93,11 +101,11 @@ class Forces:
     def add_bending(self, x: Any, pulsed: bool = False) -> None:
         if len(self.model.hinges):
             hinges, cuts = len(self.model.hinges), self.hinge_cuts
-            self.launch.split(self.k_bending.add_bending, hinges, cuts, x=x, pulsed=int(pulsed))
+            self.launch.split(self.k_bending.add_bending, hinges, cuts, bodies=cuts, x=x, pulsed=int(pulsed))
 
     def add_air(self, v: Any) -> None:
         if self.model.feels_air:
-            self.launch.split(self.k_air.add_air, self.count, v=v)
+            self.launch.split(self.k_air.add_air, self.count, bodies=self.point_cuts, v=v)
 
     def estimate_volumes(self, x: Any, method: Any) -> None:
         """Approximate volumes, for bodies that ask for one; method: per body, `Model.method` or `pressing_method`."""
@@ -122,7 +130,8 @@ class Forces:
             block = 32 if many <= 32 else BLOCK if many <= 4 * BLOCK else 4 * BLOCK
             self.launch.blocks(self.k_gather.collect_bodies, self.bodies, block, x=x, v=v, offset=offset, method=method)
         else:
-            self.launch.split(self.k_gas.update_bodies, self.bodies, least=32, x=x, v=v, offset=offset)
+            each = np.arange(self.bodies + 1)
+            self.launch.split(self.k_gas.update_bodies, self.bodies, bodies=each, least=32, x=x, v=v, offset=offset)
 
     def add_up(self, out: Any) -> None:
         """The total force on each point at the state, N; the accumulators are cleared."""

@@ -381,7 +381,7 @@ class Step:
     def turn(self, end: Callable[[Any], None]) -> None:
         """Substeps that all end in the same way."""
         for _ in range(self.unroll):
-            self.substep(end)
+            self.substep(end, joins=True)
 
     def free_turn(self) -> None:
         """Substeps of bodies that touch nothing."""
@@ -444,10 +444,11 @@ class Step:
         else:
             wp.capture_if(self.scratch.any_near, on_true=near, on_false=free)
 
-    def substep(self, end: Callable[[Any], None]) -> None:
+    def substep(self, end: Callable[[Any], None], joins: bool = False) -> None:
         """One substep: each stage of the integrator evaluates all forces.
 
         end: contact between bodies, walls and movement, from the velocities at which the forces were evaluated last.
+        joins: whether that begins with a loop which CPU threads may put together with those of the forces.
         """
         scratch, scheme = self.scratch, self.scheme
         offset = 0.0
@@ -456,7 +457,11 @@ class Step:
             self.move_walls(1.0)
             end(v)
             return
+        one = len(scheme.weights) == 1
+        if one:  # forces do not look at walls
+            self.move_walls(1.0)
         for number, weight in enumerate(scheme.weights):
+            self.launch.put_together(self.cuts)
             self.forces.evaluate(x, v, offset, pulsed=self.pulse > 1)
             if number == 0:
                 self.keep_ledger()
@@ -466,9 +471,13 @@ class Step:
                 offset = scheme.reach[number]
                 self.begin_stage(number, weight, offset)
                 x, v = scratch.x_stage, scratch.v_stage
-        self.move_walls(1.0)
+        if not one:
+            self.move_walls(1.0)
         if self.before_motion is not None:
+            self.launch.part()
             self.before_motion()
+        if not joins:
+            self.launch.part()
         end(v)
         if self.k_losses is not None:
             self.launch(self.k_losses.grab_work, self.bodies)

@@ -6,7 +6,7 @@ from typing import Any
 
 from turgor.kernel.launch import Launcher
 from turgor.model.model import Model
-from turgor.solvers import fused
+from turgor.solvers import fused, plan
 from turgor.solvers.schemes import Scheme
 
 __all__ = ["FusedEnd"]
@@ -17,7 +17,9 @@ class FusedEnd:
 
     def __init__(self, model: Model, launch: Launcher, scheme: Scheme, *, clears: bool, ledger: bool) -> None:
         self.launch, self.count, self.weight = launch, model.vertices * model.worlds, scheme.weights[-1]
-        self.cuts = model.cuts("order") if ledger else None  # what a body loses is summed in its order
+        self.bodies = model.cuts("order")
+        self.cuts = self.bodies if ledger else None  # what a body loses is summed in its order
+        self.k_plan = plan.kernels(model.numbers)
         self.kernels = fused.kernels(model.numbers, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
 
     def run(self, v_stage: Any, *, counts: bool = True) -> None:
@@ -25,5 +27,8 @@ class FusedEnd:
 
         v_stage: velocities at which the forces were evaluated; counts: whether this ends the substep of all worlds.
         """
-        given = {"weight": self.weight, "v_stage": v_stage, "counts": int(counts)}
-        self.launch.split(self.kernels.advance, self.count, self.cuts, **given)
+        later = self.launch.sharing > 1  # other threads may still look at the clock
+        given = {"weight": self.weight, "v_stage": v_stage, "counts": int(counts and not later)}
+        self.launch.split(self.kernels.advance, self.count, self.cuts, bodies=self.bodies, **given)
+        if counts and later:
+            self.launch(self.k_plan.tick, 1)

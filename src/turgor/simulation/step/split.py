@@ -50,6 +50,7 @@ class SplitEnd:
         self.thoroughness = 1  # times as many rounds of impulses: statics wants them to converge
         n = model.numbers
         self.count, self.rigids, self.glued = model.vertices * model.worlds, model.rigids.total, model.glue.count
+        self.bodies = model.cuts("order")
         self.k_split = split.kernels(n, len(scheme.weights) > 1, scheme.velocity_first, clears, ledger)
         self.k_rigid, self.k_glue, self.k_plan = integrate.kernels(n), glue.kernels(n), plan.kernels(n)
         self.rigid_ledger = RigidLedger(model.rigids, launch, not scheme.implicit) if ledger and self.rigids else None
@@ -77,7 +78,7 @@ class SplitEnd:
 
     @property
     def follows_late(self) -> bool:
-        """Whether displacements follow what contact does to velocities when they meet walls and are made: on a GPU."""
+        """Whether displacements follow what contact does to velocities only when they meet walls and are made."""
         return self.method is not None and self.method.follows_late
 
     @property
@@ -137,7 +138,7 @@ class SplitEnd:
     # contact --------------------------------------------------------------------------------------------------------
 
     def solve(self) -> None:
-        """Rounds of impulses, then displacements: soft contacts and rigid ones together."""
+        """Rounds of impulses, soft contacts and rigid ones together; rigid bodies that overlap then move apart."""
         method, rigid = self.method, self.rigid_contacts
         if method is not None and method.at_once:
             method.solve_all(self.thoroughness * ROUNDS)
@@ -187,7 +188,9 @@ class SplitEnd:
         if self.implicit is not None:
             self.implicit.begin()
         else:
-            self.launch.split(self.k_split.kick, self.count, weight=self.weight, v_stage=v_stage)
+            given = {"weight": self.weight, "v_stage": v_stage}
+            self.launch.split(self.k_split.kick, self.count, bodies=self.bodies, **given)
+            self.launch.part()
 
     def kick_rigid(self) -> None:
         """New velocities of rigid bodies."""

@@ -61,12 +61,17 @@ class Candidates:
         """The list is empty."""
         self.candidate_count.zero_()
 
-    def collect(self, launch: FeatureLauncher, kernel: Any, pairs: int, block: int = BLOCK, **each: Any) -> None:
+    def collect(self, launch: FeatureLauncher, kernel: Any, pairs: int | None = None, **each: Any) -> None:
         """Add what a search over at most so many pairs of bodies finds, in blocks; each: arguments per CPU thread.
 
-        Each thread has a part of the pairs, in their order, so the joined list is in the order of one thread.
+        Each thread has a part of the pairs, in their order, so the joined list is in the order of one thread. Without
+        `pairs` the kernel itself knows which ones a part has.
         """
-        launch.tile_parts(kernel, pairs, {"candidate_list": [self.candidate_list, *self.others], **each}, block)
+        each = {"candidate_list": [self.candidate_list, *self.others], **each}
+        if pairs is None:
+            launch.parts(kernel, 1, each)
+        else:
+            launch.tile_parts(kernel, pairs, each, BLOCK)
         if launch.sharing > 1:
             for more in self.others:
                 launch(self.kernels.join, 1, more=more)
@@ -75,11 +80,11 @@ class Candidates:
         """Only the candidates of pairs that keep their lists stay."""
         self.kept_count.zero_()
         if self.launch.parallel:
-            self.launch.walk(self.kernels.set_aside, new_slot=new_slot)
+            self.launch.walk(self.kernels.set_aside, new_slot=new_slot, aside=1)
             self.launch.walk(self.kernels.put_back)
         else:  # one thread moves them down the list: none goes to a place that is not read yet
             self.launch.walk(
-                self.kernels.set_aside, new_slot=new_slot, kept_candidates=self.candidates,
+                self.kernels.set_aside, new_slot=new_slot, aside=0, kept_candidates=self.candidates,
                 kept_wake_travel=self.wake_travel, kept_warm_force=self.warm_force,
             )  # fmt: skip
             wp.copy(self.candidate_count, self.kept_count)
@@ -148,6 +153,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
         kept_candidates: wp.array(dtype=wp.vec4i),
         kept_wake_travel: wp.array(dtype=real),
         kept_warm_force: wp.array(dtype=real),
+        aside: int,  # whether they go to another list
         stride: int,
     ):
         """Set aside the candidates of pairs that keep their lists."""
@@ -156,9 +162,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
             pair = new_slot[at(candidate[0])]
             if pair >= 0:
                 slot = at(wp.atomic_add(kept_count, 0, 1))
-                kept_candidates[slot] = wp.vec4i(pair, candidate[1], candidate[2], candidate[3])
-                kept_wake_travel[slot] = wake_travel[at(c)]
-                kept_warm_force[slot] = warm_force[at(c)]
+                if aside != 0 or slot != c or pair != candidate[0]:  # else it is in its place
+                    kept_candidates[slot] = wp.vec4i(pair, candidate[1], candidate[2], candidate[3])
+                    kept_wake_travel[slot] = wake_travel[at(c)]
+                    kept_warm_force[slot] = warm_force[at(c)]
 
     @n.kernel(__name__)
     def put_back(

@@ -46,6 +46,7 @@ class Slabs:
         self.slab_edge_low, self.slab_edge_high = (
             [launch.zeros(LENGTH, model.numbers.vec) for _ in range(launch.threads)] for _ in range(2)
         )
+        self.pair_cut = launch.zeros(launch.threads + 1, wp.int32)  # where each thread's share of the work begins
         self.in_tree = launch.zeros(surfaces.bodies * model.worlds, wp.int32)  # bodies whose boxes are needed
         self.launch = launch.extended(self)
         self.allocate(pairs)
@@ -79,9 +80,10 @@ class Slabs:
         self.slab_counts.zero_()
         self.launch.tile_parts(self.kernels.bound_slabs, self.pair_capacity)
         self.launch.tile_parts(self.kernels.fill_slabs, self.pair_capacity)
-        self.launch.walk(self.kernels.choose_search)
-        edges = {"slab_edge_low": self.slab_edge_low, "slab_edge_high": self.slab_edge_high}
-        self.candidates.collect(self.launch, self.kernels.cross_slabs, self.pair_capacity, 1, **edges)
+        self.launch(self.kernels.choose_search, 1, parts=self.launch.sharing)
+        self.candidates.collect(
+            self.launch, self.kernels.cross_slabs, slab_edge_low=self.slab_edge_low, slab_edge_high=self.slab_edge_high
+        )
 
 
 @functools.cache
@@ -198,6 +200,19 @@ def kernels(n: Numbers) -> SimpleNamespace:
                                 if not (other < i and beyond(other, d, bar, points)):
                                     put(slab_lists, slab_counts, pair, 4 + side, point_edges[at(q)])
 
+    @wp.func(inline=True)
+    def work_of(pair_list: PairList, slab_counts: wp.array(dtype=int), by_tree: wp.array(dtype=int), pair: int):
+        """Comparisons that `cross_slabs` makes for a pair."""
+        work = wp.float64(1.0)
+        if is_stale(pair_list, pair) and by_tree[pair] == 0:
+            first = 6 * pair
+            work += wp.float64(
+                slab_counts[first] * slab_counts[first + 3]
+                + slab_counts[first + 1] * slab_counts[first + 2]
+                + slab_counts[first + 4] * slab_counts[first + 5]
+            )
+        return work
+
     @n.kernel(variant)
     def choose_search(
         pair_list: PairList,
@@ -206,10 +221,16 @@ def kernels(n: Numbers) -> SimpleNamespace:
         in_tree: wp.array(dtype=int),
         needs_tree: wp.array(dtype=int),
         needs_self: wp.array(dtype=int),
-        stride: int,
+        pair_cut: wp.array(dtype=int),
+        parts: int,
     ):
-        """Stale pairs with a list that is too long go by the tree; those of one body by `self_lists.py`."""
-        for p in range(wp.tid(), wp.min(pair_list.pair_count[0], pair_list.pairs.shape[0]), stride):
+        """Stale pairs with a list that is too long go by the tree; those of one body by `self_lists.py`.
+
+        What is left is cut into parts of about the same work.
+        """
+        count = wp.min(pair_list.pair_count[0], pair_list.pairs.shape[0])
+        total = wp.float64(0.0)
+        for p in range(count):
             wanted = int(0)  # noqa: RUF046, UP018
             if pair_list.pair_stale[p] != 0:
                 if pair_list.pairs[p][0] == pair_list.pairs[p][1]:
@@ -222,6 +243,17 @@ def kernels(n: Numbers) -> SimpleNamespace:
                     in_tree[at(pair_list.pairs[p][0])] = 1
                     in_tree[at(pair_list.pairs[p][1])] = 1
             by_tree[p] = wanted
+            total += work_of(pair_list, slab_counts, by_tree, p)
+        part = int(0)  # noqa: RUF046, UP018
+        done = wp.float64(0.0)
+        for p in range(count):
+            while part < parts and done * wp.float64(parts) >= total * wp.float64(part):
+                pair_cut[part] = p
+                part += 1
+            done += work_of(pair_list, slab_counts, by_tree, p)
+        while part <= parts:
+            pair_cut[part] = count
+            part += 1
 
     @n.kernel(variant)
     def cross_slabs(
@@ -236,13 +268,14 @@ def kernels(n: Numbers) -> SimpleNamespace:
         slab_edge_low: wp.array(dtype=vec),
         slab_edge_high: wp.array(dtype=vec),
         candidate_list: CandidateList,
+        pair_cut: wp.array(dtype=int),
         part: int,
         parts: int,
     ):
-        """Points of each body against faces of the other; edges against edges."""
-        k_pair, _ = wp.tid()
-        pair = pair_of(pair_list, k_pair, part, parts)
-        if is_stale(pair_list, pair) and by_tree[pair] == 0:
+        """Points of each body against faces of the other; edges against edges. Of `parts`, a part has its own pairs."""
+        for pair in range(pair_cut[part], pair_cut[part + 1]):
+            if not is_stale(pair_list, pair) or by_tree[pair] != 0:
+                continue
             ids = pair_list.pairs[pair]
             skin = thickness[ids[0]] + thickness[ids[1]]
             within = pair_list.pair_margin[pair] + skin

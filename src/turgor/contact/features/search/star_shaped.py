@@ -43,6 +43,7 @@ class StarShaped:
     def __init__(self, model: Model, surfaces: Surfaces, launch: FeatureLauncher) -> None:
         self.kernels, self.bodies = kernels(model.numbers), surfaces.bodies * model.worlds
         self.face_count = len(surfaces.faces)
+        self.cuts = None if launch.parallel else surfaces.face_start.numpy()  # where the faces of a body begin
         self.star_shaped = launch.zeros(self.bodies, wp.int32)
         self.hidden_faces = launch.zeros(self.bodies, wp.int32)  # faces that the centre does not see
         self.centre = launch.zeros(self.bodies, model.numbers.vec)  # m
@@ -56,7 +57,7 @@ class StarShaped:
         """Test the bodies in doubt again: each face by a thread of its own, as bodies may be large."""
         timed = int(self.launch.parallel)
         self.launch.tiles(self.kernels.find_centres, self.bodies, timed=timed)
-        self.launch(self.kernels.test_faces, self.face_count, timed=timed)
+        self.launch.split(self.kernels.test_faces, self.face_count, self.cuts, timed=timed)
         self.launch(self.kernels.mark_star_shaped, self.bodies)
 
 
@@ -138,9 +139,10 @@ def kernels(n: Numbers) -> SimpleNamespace:
         star_time: wp.array(dtype=real),
         hidden_faces: wp.array(dtype=int),
         timed: int,
+        start_index: int,
     ):
         """Whether the centre sees a face, and not at a grazing angle; and for how long it will."""
-        k = at(wp.tid())
+        k = at(start_index + wp.tid())
         c = at(face_body[k])
         if body_doubt[c] != 0 and self_contact[c] != 0 and hidden_faces[c] == 0:
             f = faces[k]

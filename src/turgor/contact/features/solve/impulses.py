@@ -64,20 +64,14 @@ class Impulses:
             self.launch(self.kernels.collect, self.soft + self.rigid, soft=self.soft, sweep_round=number)
 
     def finish(self) -> None:
-        """Displacements follow the impulses; on a GPU, when they meet the walls."""
+        """Keep the forces. Displacements follow the impulses when they meet the walls."""
         self.launch.walk(self.kernels.store_forces)
-        if not self.launch.parallel:
-            self.follow()
-
-    def follow(self) -> None:
-        """The displacement follows what contact did to the velocity."""
-        self.launch.split(self.kernels.follow, self.soft)
 
 
 @functools.cache
 @no_type_check
 def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
-    """share_out, warm_start, rounds of solve (collect, if parallel), store_forces, follow."""
+    """share_out, warm_start, rounds of solve (collect, if parallel), store_forces."""
     real, vec, dim, spin_type = n.real, n.vec, n.dim, n.spin
     variant = f"{__name__}{'_parallel' if parallel else ''}"
     side, made = sides.kernels(n, parallel), contact_constraints.kernels(n, parallel)
@@ -289,20 +283,6 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             dynamics.rigid_angular[r] = dynamics.rigid_angular[r] + moment
             dynamics.rigid_spin[r] = dynamics.rigid_spin[r] + turn_by(dynamics.rigid_world_inertia[r], moment)
 
-    @n.kernel(variant)
-    def follow(
-        dt: wp.array(dtype=real),
-        v: wp.array(dtype=vec),
-        v_free: wp.array(dtype=vec),
-        soft_inverse_mass: wp.array(dtype=real),
-        move: wp.array(dtype=vec),
-        start_index: int,
-    ):
-        """The displacement follows what contact did to the velocity."""
-        i = at(start_index + wp.tid())
-        if soft_inverse_mass[i] > real(0.0):
-            move[i] = move[i] + dt[0] * (v[i] - v_free[i])
-
     solve_all = None
     if parallel:
         barrier = native.kernels(n).barrier
@@ -379,5 +359,4 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         store_forces=store_forces,
         solve=solve,
         collect=collect,
-        follow=follow,
     )

@@ -16,6 +16,7 @@ from turgor.contact import pair_sums
 from turgor.contact.features.launch import FeatureLauncher
 from turgor.contact.features.search import motion
 from turgor.contact.features.search.candidates import URGENT
+from turgor.contact.features.solve import course as courses
 from turgor.contact.features.solve import moves as movements
 from turgor.contact.features.solve import near as near_candidates
 from turgor.contact.features.solve import sides
@@ -26,13 +27,14 @@ from turgor.contact.features.solve.zones import Zones
 from turgor.contact.geometry import advancement
 from turgor.contact.geometry.advancement import VERTEX_FACE
 from turgor.kernel import structs
+from turgor.kernel.board import LINE
+from turgor.kernel.launch import begin_of
 from turgor.kernel.numbers import Numbers, at
 from turgor.model.model import Model
 from turgor.model.surfaces import Surfaces
 
 __all__ = ["Sweep", "kernels"]
 
-FLOOR = 0.05  # share of the skins that must be left between surfaces
 RESIDENT = 256  # threads of follow_candidates that are to find room on a GPU's multiprocessor
 PATIENCE = 6  # rounds of impulses before zones are made
 HELD = 0.1  # least share of an impulse's effect that is left by taking its moment back
@@ -46,8 +48,9 @@ class Sweep:
         self, model: Model, surfaces: Surfaces, launch: FeatureLauncher, impulses: Impulses, sizes: tuple[int, int]
     ) -> None:
         self.numbers, self.kernels, self.impulses = model.numbers, kernels(model.numbers, launch.parallel), impulses
+        self.k_near = near_candidates.kernels(model.numbers, launch.parallel)
         self.bodies = surfaces.bodies * model.worlds
-        self.soft = model.vertices * model.worlds
+        self.soft, self.cuts = model.vertices * model.worlds, model.cuts("order")
         self.rounds, self.again, self.jammed = (launch.zeros(1, wp.int32) for _ in range(3))
         self.reached_count = launch.zeros(1, wp.int32)  # candidates to be followed in a round, on a GPU
         self.round_number = launch.zeros(1, wp.int32)  # through all substeps
@@ -68,19 +71,16 @@ class Sweep:
         """Arrays for as many pairs of bodies, and of features."""
         # m: candidates of the pair that wake at a longer travel cannot meet in this substep
         self.pair_horizon = self.launch.zeros(pairs, self.numbers.real)
-        noted = 0 if self.launch.parallel else candidates
+        noted, line = 0 if self.launch.parallel else candidates, LINE * self.launch.threads
         self.near = structs.zeros(
-            near_candidates.kernels(self.numbers).Near, 1, self.launch.device, reach=pairs,
-            which=noted, nodes=noted,
-        )  # fmt: skip
+            self.k_near.Near, noted, self.launch.device, reach=pairs, anew=1, count=line, followed=line
+        )
 
     def run(self) -> None:
-        """Velocities with which nothing passes through anything, and the displacements that follow."""
+        """Velocities with which nothing passes through anything; displacements follow when they are made."""
         self.launch(self.kernels.begin, self.bodies)
         wp.capture_while(self.again, self.round)
         wp.capture_if(self.jammed, on_true=self.join)
-        if not self.launch.parallel:  # else when the displacements are made
-            self.impulses.follow()
         self.launch.walk(self.kernels.add_travel)
 
     def round(self) -> None:
@@ -97,7 +97,7 @@ class Sweep:
 
     def measure(self) -> None:
         """How far impulses have led from the movements that the lists know."""
-        self.launch(self.kernels.measure_deviation, self.soft)
+        self.launch.split(self.kernels.measure_deviation, self.soft, self.cuts)
 
     def join(self) -> None:
         """Impulses were not enough: zones, until nothing meets."""
@@ -116,7 +116,9 @@ class Sweep:
         self.launch.walk(self.kernels.begin_round)
         if self.launch.parallel:
             self.launch.walk(self.kernels.find_reached, over="candidates")
-        self.launch.walk(self.kernels.follow_candidates, table=self.table)
+        else:
+            self.launch.parts(self.k_near.note_near, 1, {})
+        self.launch.walk(self.kernels.follow_candidates, table=self.table, segments=self.launch.sharing)
 
 
 @functools.cache
@@ -136,14 +138,12 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     zone = impact_zones.kernels(n, parallel)
     Zones, enter, join, is_together = zone.Zones, zone.enter, zone.join, zone.is_together
     made = movements.kernels(n, parallel)
-    Moves, round_radius, point_move = made.Moves, made.round_radius, made.point_move
+    Moves, round_radius = made.Moves, made.round_radius
     points_of, nodes_of, stir, were_stirred = made.points_of, made.nodes_of, made.stir, made.were_stirred
-    nearby = near_candidates.kernels(n)
-    Near, extend, note = nearby.Near, nearby.extend, nearby.note
+    Near, extend = near_candidates.kernels(n, parallel).Near, near_candidates.kernels(n, parallel).extend
+    course, closing = courses.kernels(n, parallel).course, advancement.kernels(n).closing
     patience = wp.constant(PATIENCE + 1 if parallel else PATIENCE)  # on a GPU contacts are only counted in the first
-    safe_share, closing = advancement.kernels(n).safe_share, advancement.kernels(n).closing
     most_of = wp.constant(real(1.0 - advancement.GAP_LEFT))
-    floor = wp.constant(real(FLOOR))
     approach = motion.kernels(n).approach
 
     @wp.func
@@ -249,6 +249,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         chosen: wp.array(dtype=int),
         reached_count: wp.array(dtype=int),
         table: Table,  # of impulses per pair of bodies, for readings; else empty
+        segments: int,  # in which candidates were noted, on the CPU
         stride: int,
     ):
         """One round of impulses or, later, of joining."""
@@ -256,67 +257,42 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         now = round_number[0]
         first_round = rounds[0] == 1
         many = int(0)  # noqa: RUF046, UP018 (a variable in Warp's language)
-        count = wp.min(candidate_count[0], candidates.shape[0])
-        noted = False
-        if wp.static(not parallel):
-            noted = near.anew[0] == 0
-            count = wp.where(noted, near.count[0], count)
-            near.count[0] = wp.where(noted, count, 0)
-        else:
-            count = reached_count[0]
-        for q in range(wp.tid(), count, stride):
-            c = q
+        listed = wp.min(candidate_count[0], candidates.shape[0])
+        for segment in range(segments):
+            begin = begin_of(segment, segments, listed)
             if wp.static(parallel):
-                c = chosen[at(q)]
-            if noted:
-                if not were_stirred(stirred, now, near.nodes[at(q)]):
-                    continue
-                c = near.which[at(q)]
-            candidate = candidates[at(c)]
-            pair = at(candidate[0])
-            wake = wake_travel[at(c)]
-            if wp.static(not parallel):
-                if not noted and wake <= near.reach[pair]:
-                    note(near, c, nodes_of(moves, points_of(candidate, faces, edges)))
-            if wake <= pair_horizon[pair]:
-                its = points_of(candidate, faces, edges)
-                nodes = nodes_of(moves, its)
-                if not (wp.static(parallel) or first_round or noted or were_stirred(stirred, now, nodes)):
-                    continue
-                many += 1
-                kind = candidate[3]
-                i = at(its[0])
-                j = at(its[1])
-                k = at(its[2])
-                l = at(its[3])  # noqa: E741
-                ids = pairs[pair]
-                one = at(ids[0])
-                two = at(ids[1])
-                round_off = round_radius(moves, one, two)
-                # the gap is at least this: what is left until the candidate wakes, and the skins
-                least = wp.max(wake_travel[at(c)] - pair_travel[pair], -thickness[one] - thickness[two])
-                if one != two:
-                    least += thickness[one] + thickness[two] - round_off
-                ma = point_move(moves, zones, dynamics, i, h)
-                mb = point_move(moves, zones, dynamics, j, h)
-                mc = point_move(moves, zones, dynamics, k, h)
-                md = point_move(moves, zones, dynamics, l, h)
-                common = real(0.25) * (ma + mb + mc + md)
-                ra = ma - common
-                rb = mb - common
-                rc = mc - common
-                rd = md - common
-                fastest = wp.length(ra)
-                if kind == VERTEX_FACE:
-                    fastest += wp.max(wp.length(rb), wp.max(wp.length(rc), wp.length(rd)))
+                count = reached_count[0]
+            else:
+                count = near.count[segment * LINE]
+                if first_round:
+                    many += near.followed[segment * LINE]
+            for q in range(begin + wp.tid(), begin + count, stride):
+                c = q
+                if wp.static(parallel):
+                    c = chosen[at(q)]
                 else:
-                    fastest = wp.max(fastest, wp.length(rb)) + wp.max(wp.length(rc), wp.length(rd))
-                enough = floor * (thickness[one] + thickness[two] - round_off)
-                if most_of * (least - enough) <= fastest and fastest > real(0.0):
-                    share, w, u, gap = safe_share(
-                        kind, dynamics.points[i], dynamics.points[j], dynamics.points[k], dynamics.points[l],
-                        ra, rb, rc, rd, round_off, enough,
-                    )  # fmt: skip
+                    if not ((first_round and near.meets[at(q)] != 0) or were_stirred(stirred, now, near.nodes[at(q)])):
+                        continue
+                    c = near.which[at(q)]
+                candidate = candidates[at(c)]
+                pair = at(candidate[0])
+                if wake_travel[at(c)] <= pair_horizon[pair]:
+                    its = points_of(candidate, faces, edges)
+                    nodes = nodes_of(moves, its)
+                    if wp.static(parallel) or not first_round:
+                        many += 1
+                    kind = candidate[3]
+                    i = at(its[0])
+                    j = at(its[1])
+                    k = at(its[2])
+                    l = at(its[3])  # noqa: E741
+                    ids = pairs[pair]
+                    one = at(ids[0])
+                    two = at(ids[1])
+                    left = wake_travel[at(c)] - pair_travel[pair]
+                    share, w, u, gap, ma, mb, mc, md = course(
+                        moves, zones, dynamics, thickness, kind, its, ids, left, h
+                    )
                     if share < real(1.0):
                         wake_travel[at(c)] = real(URGENT)
                         if rounds[0] <= patience:
@@ -392,11 +368,13 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
             wp.atomic_add(sweep_work, which + 1, wp.int64(many))
 
     @n.kernel(variant)
-    def measure_deviation(moves: Moves, dynamics: Dynamics, dt: wp.array(dtype=real), rounds: wp.array(dtype=int)):
+    def measure_deviation(
+        moves: Moves, dynamics: Dynamics, dt: wp.array(dtype=real), rounds: wp.array(dtype=int), start_index: int
+    ):
         """How far impulses have led soft points from the movements that the lists know."""
         if rounds[0] == 0:
             return
-        i = at(wp.tid())
+        i = at(start_index + wp.tid())
         changed = dt[0] * wp.length(dynamics.point_v[i] - moves.v_free[i])
         if changed > moves.unmade_move[moves.point_body[i]]:
             wp.atomic_max(moves.unmade_move, moves.point_body[i], changed)

@@ -570,7 +570,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     def dissolve(
         zones: Zones, dt: wp.array(dtype=real), v_free: wp.array(dtype=vec), move: wp.array(dtype=vec), stride: int
     ):
-        """Displacements that `follow` makes those of the zones; members are free again."""
+        """Displacements that, when they follow the velocities, are those of the zones; members are free again."""
         for m in range(wp.tid(), zones.member_count[0], stride):
             node = at(zones.members[at(m)])
             zones.parent[node] = -1
