@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from turgor import TurgorError
 from turgor.study.trajectories import Trajectories
 
 EPOCHS, BATCH, WORKERS = 30, 4, 2
@@ -60,4 +61,7 @@ def learn(torch: Any, data: Trajectories) -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python examples/learn/dataset.py FOLDER_OF_A_STUDY")
-    main(sys.argv[1])
+    try:
+        main(sys.argv[1])
+    except TurgorError as error:  # a folder without a data set
+        sys.exit(str(error))

@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from support.studies import counting, finished, made, study, table, without_count
+from support.studies import counting, finished, made, release, study, table, without_count
 from support.waiting import until
 from turgor import Results
 
@@ -67,12 +68,13 @@ def wait_for(out: Path, chunks: int, process: subprocess.Popen[bytes]) -> None:
 
 
 def test_a_killed_driver_loses_nothing_that_was_finished(tmp_path: Path) -> None:
-    measure = counting(tmp_path / "count", kill=False)
+    measure = counting(tmp_path / "count", hold=True)
     out = tmp_path / "out"
     process = driver(measure, out)
     wait_for(out, 2, process)
     process.kill()
     process.wait()
+    release(tmp_path / "count")
     before = finished(out)
     kept = {path.name: path.read_bytes() for path in (out / "runs").glob("*.json")}
     assert 2 <= len(before) < 8
@@ -88,16 +90,18 @@ def test_a_killed_driver_loses_nothing_that_was_finished(tmp_path: Path) -> None
 
 
 def test_ctrl_c_leaves_a_table_of_what_is_finished(tmp_path: Path) -> None:
-    out = tmp_path / "out"
+    out, held = tmp_path / "out", counting(tmp_path / "count", hold=True)["counted"]
     arguments = [
         "sweep", "drop-2d", "--set", "ball.settled=false", "--vary", "ball.mass=0.5:2:20", "--vary",
-        "ground.friction=0:1:12", "--measure", "end=ball.center.y", "--seconds", "1.5", "--substeps", "20", "--workers",
-        "2", "--device", "cpu", "-o", str(out),
+        "ground.friction=0:1:12", "--measure", "end=ball.center.y", "--measure", f"held={held}", "--seconds", "0.3",
+        "--substeps", "20", "--workers", "2", "--device", "cpu", "-o", str(out),
     ]  # fmt: skip
     command = [sys.executable, "-m", "turgor", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # also where these tests run in the background
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heard)
     wait_for(out, 2, process)
     process.send_signal(signal.SIGINT)
+    release(tmp_path / "count")
     printed, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     part = Results.read(out)
@@ -113,3 +117,12 @@ def test_ctrl_c_leaves_a_table_of_what_is_finished(tmp_path: Path) -> None:
     whole = Results.read(out)
     kept = {row["run"]: repr(row) for row in whole.rows}
     assert all(kept[row["run"]] == repr(row) for row in part.rows)
+
+
+def test_what_a_measure_prints_is_not_what_the_program_prints(tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
+    file = tmp_path / "m.py"
+    file.write_text("def f(sim):\n    print('hello')\n    return 1.0\n")
+    study(vary={"ground.friction": [0.1, 0.2]}, measure={"a": f"{file}:f"}).run(workers=2)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "hello" in err

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support.studies import counting, finished, made, study, table, without_count
+from support.studies import counting, finished, made, release, study, table, without_count
 from support.waiting import until
 from turgor import Results, SceneError
 
@@ -58,13 +58,13 @@ def test_a_killed_worker_loses_nothing(cluster: str, tmp_path: Path) -> None:
 
 
 DRIVER = """
-from support.studies import study
+from support.studies import release, study
 study(measure={measure!r}, **{options!r}).run({cluster!r}, out={out!r})
 """
 
 
 def test_a_killed_driver_goes_on(cluster: str, tmp_path: Path) -> None:
-    measure = counting(tmp_path / "count", kill=False)
+    measure = counting(tmp_path / "count", hold=True)
     out = tmp_path / "out"
     code = DRIVER.format(measure=measure, options=LONGER, cluster=cluster, out=str(out))
     path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
@@ -72,6 +72,7 @@ def test_a_killed_driver_goes_on(cluster: str, tmp_path: Path) -> None:
     until(lambda: len(finished(out)) >= 2 or driver.poll() is not None, 120.0)
     driver.kill()
     driver.wait()
+    release(tmp_path / "count")
     before = finished(out)
     kept = {file.name: file.read_bytes() for file in (out / "runs").glob("*.json")}
     assert 2 <= len(before) < 8

@@ -31,9 +31,10 @@ def table(results: Results) -> list[str]:
     return [repr({name: value for name, value in row.items() if name != "wall_seconds"}) for row in results.rows]
 
 
-# A measure that notes each simulation it is made for, and can kill its process the first time.
+# A measure that notes each simulation it is made for, can kill its process the first time, and can hold all but the
+# first three simulations until it is released: so that a study surely is interrupted before its end.
 COUNTING = """
-import os, signal
+import os, signal, time
 from pathlib import Path
 
 FOLDER = Path({folder!r})
@@ -44,6 +45,8 @@ class Counting:
         self.frames = 0
     def __call__(self, sim):
         self.frames += 1
+        while (FOLDER / "hold").exists() and len(list(FOLDER.glob("made-*"))) > 3:
+            time.sleep(0.01)
         if self.frames == 5 and (FOLDER / "kill").exists():
             (FOLDER / "kill").rename(FOLDER / "killed")
             os.kill(os.getpid(), signal.SIGKILL)
@@ -51,14 +54,21 @@ class Counting:
 """
 
 
-def counting(folder: Path, kill: bool) -> dict[str, str]:
+def counting(folder: Path, *, kill: bool = False, hold: bool = False) -> dict[str, str]:
     """Measures, one of which counts into the folder."""
     folder.mkdir()
     if kill:
         (folder / "kill").touch()
+    if hold:
+        (folder / "hold").touch()
     file = folder / "counting.py"
     file.write_text(COUNTING.format(folder=str(folder)))
     return {**MEASURE, "counted": f"{file}:Counting"}
+
+
+def release(folder: Path) -> None:
+    """Let the simulations go on that are held."""
+    (folder / "hold").unlink()
 
 
 def made(folder: Path) -> int:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import shlex
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from turgor.cli import completion
 
+if TYPE_CHECKING:
+    from turgor.study.results import Results
+
 __all__ = ["sweep"]
+
+EXAMPLE = '"low=min(ball.center.z)"'
+FEW = 3  # failed runs that are named
 
 
 def sweep(
@@ -69,9 +77,10 @@ def sweep(
 
     \b
     turgor sweep drop --vary ball.gas.gauge=20:400:40 --vary ball.mass=0.5,1,2 \\
-        --measure height=max(ball.center.z) -o out
+        --measure "low=min(ball.center.z)" -o out
     turgor sweep drop --vary ball.gas.gauge=log:10:1000 --vary ball.drag=0:2 \\
         --combine latin --samples 200 --measure lost=energy.dissipated -o out
+    (quotes keep the shell from reading parentheses, < and >)
 
     \b
     --vary PATH=VALUES: PATH as in `turgor run --set`; VALUES is one of
@@ -109,7 +118,7 @@ def sweep(
     from turgor.cli.terminal import ended_by, signals
     from turgor.errors import SceneError
     from turgor.output.progress import Stop
-    from turgor.study.progress import shown
+    from turgor.study.progress import Progress, shown
     from turgor.study.study import Study
 
     described = load_scene(scene, allow_outside)
@@ -118,22 +127,28 @@ def sweep(
     if not vary:
         raise SceneError("--vary is missing: say what to vary, as in --vary ball.mass=1,2,3")
     if not measure:
-        raise SceneError("--measure is missing: say what to measure, as in --measure height=max(ball.center.z)")
+        raise SceneError(f"--measure is missing: say what to measure, as in --measure {EXAMPLE}")
     study = Study(
         described,
-        pairs_of("--vary", vary, "ball.mass=1,2,3"),
-        pairs_of("--measure", measure, "height=max(ball.center.z)"),
+        _once("--vary", vary, "ball.mass=1,2,3", "put all its values into one --vary"),
+        _once("--measure", measure, EXAMPLE, "give each measure a name of its own"),
         combine=combine, samples=samples, repeat=repeat, seed=seed, device=device, record=_every(record),
         seconds=seconds, solver=solver,
         substeps=int(substeps) if substeps is not None and substeps.isdecimal() else substeps,
     )  # fmt: skip
-    talk = not (quiet or as_json)
-    if talk:
-        print(study.plan.sentence, flush=True)
-    with contextlib.redirect_stdout(sys.stderr), signals() as caught, shown(talk, 0) as report:
+    study.about["command"] = shlex.join(["turgor", *sys.argv[1:]])
+    talk, output, before = not (quiet or as_json), sys.stdout, list[int]()
+    with contextlib.redirect_stdout(sys.stderr), signals() as caught, contextlib.ExitStack() as stack:
+        bars: list[Progress] = []
 
         def progress(done: int, total: int, failed: int) -> None:
-            report(done, total, failed)
+            if not bars:  # nothing was wrong so far, and nothing has run
+                before.append(done)
+                if talk:
+                    there = f"; {done:,} are finished already" if done else ""
+                    print(study.plan.sentence + there, file=output, flush=True)
+                bars.append(stack.enter_context(shown(talk, done)))
+            bars[0](done, total, failed)
             if caught:
                 raise Stop
 
@@ -150,14 +165,45 @@ def sweep(
             }
         )
     elif talk:
-        wall = results.study["wall_seconds"]
-        print(f"{len(results):,} runs in {wall:.3g} s, {len(failed):,} failed: {folder}/results.csv")
-        for row in failed[:3]:
-            print(f"run {row['run']} failed: {row['reason']}")
+        _say(results, before[0], folder)
         if caught:
             print(f"interrupted: {len(results):,} of {study.design.runs:,} runs are finished; --resume goes on")
     if caught:
         raise typer.Exit(ended_by(caught[0]))
+
+
+def _say(results: Results, before: int, folder: str) -> None:
+    """What came out, for people. before: runs that were finished by an earlier command."""
+    from turgor.study.results import parquet_missing
+
+    failed, wall = results.failed, results.study["wall_seconds"]
+    now = f", {len(results) - before:,} of them now," if before else ""
+    print(
+        f"{len(results):,} run{'s' * (len(results) != 1)}{now} in {wall:.3g} s, {len(failed):,} failed: "
+        f"{folder}/results.csv and report.html"
+    )
+    for row in failed[:FEW]:
+        print(f"run {row['run']} failed: {row['reason']}")
+    if len(failed) > FEW:
+        print(f"{len(failed) - FEW:,} more have failed: the report lists them")
+    good = len(results) - len(failed)
+    for name in results.outputs:
+        if lost := good - sum(row["status"] == "ok" and math.isfinite(row[name]) for row in results.rows):
+            print(f"{name} is no finite number in {lost:,} of {good:,} runs")
+    if missing := parquet_missing():
+        print(missing)
+
+
+def _once(option: str, texts: list[str], example: str, remedy: str) -> dict[str, str]:
+    """KEY=VALUE arguments, of which none is there twice."""
+    from turgor.cli.arguments import pairs_of
+    from turgor.errors import SceneError
+
+    keys = [text.partition("=")[0].strip() for text in texts]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise SceneError(f"{option} {key} is there {keys.count(key)} times: {remedy}")
+    return pairs_of(option, texts, example)
 
 
 def _every(text: str | None) -> int | None:

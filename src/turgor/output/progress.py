@@ -7,9 +7,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import IO, Any, cast
 
-__all__ = ["Progress", "Stop", "shown", "steady", "waiting"]
+__all__ = ["Progress", "Stop", "hushed", "shown", "steady", "waiting"]
 
 log = logging.getLogger("turgor")
 
@@ -81,10 +82,23 @@ def shown(
         yield report
 
 
+_hushed: ContextVar[bool] = ContextVar("hushed", default=False)
+
+
+@contextmanager
+def hushed() -> Iterator[None]:
+    """Nothing inside says that it takes long: somebody else has the terminal, for a bar of its own."""
+    token = _hushed.set(True)
+    try:
+        yield
+    finally:
+        _hushed.reset(token)
+
+
 @contextmanager
 def waiting(title: str) -> Iterator[Callable[[str], None]]:
     """A function to report to, in words, while something takes long: a line on stderr, or in the log elsewhere."""
-    if not sys.stderr.isatty():
+    if _hushed.get() or not sys.stderr.isatty():
         yield lambda text: log.info("%s: %s", title, text)
         return
     from rich.console import Console

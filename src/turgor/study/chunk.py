@@ -15,6 +15,7 @@ import numpy as np
 
 from turgor.errors import TurgorError, UnstableError
 from turgor.model.variants import structure
+from turgor.output.progress import hushed
 from turgor.scene.scene import Scene
 from turgor.study.functions import MeasureError
 from turgor.study.measure import Expression, Measure, Measuring
@@ -140,7 +141,7 @@ def _built(task: Task, scenes: Sequence[Scene]) -> Any:
     from turgor.simulation.warn import silent
 
     ledger = any(isinstance(measure, Expression) and measure.needs_ledger for measure in task.measures)
-    with silent():
+    with silent(), hushed():
         variants = list(scenes) if len(scenes) > 1 else None
         return Simulation(scenes[0], task.device, ledger=ledger, threads=task.threads, variants=variants)
 

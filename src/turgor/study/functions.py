@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import pickle
 import re
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,35 +42,42 @@ class Function:
 
     def made(self) -> Callable[[Any], Any]:
         """The function itself; a class is called once, and may keep what it needs from frame to frame."""
-        if self.pickled:
-            found = pickle.loads(self.pickled)
-        else:
-            namespace: dict[str, Any] = {"__name__": "turgor_measures", "__file__": self.words.rpartition(":")[0]}
-            try:
+        try:
+            if self.pickled:
+                found = pickle.loads(self.pickled)
+            else:
+                namespace: dict[str, Any] = {"__name__": "turgor_measures", "__file__": self.words.rpartition(":")[0]}
                 exec(compile(self.source, self.words, "exec"), namespace)
-            except Exception as error:
-                raise MeasureError(f"measure {self.measure}={self.words}: {_said(error)}") from error
-            found = namespace[self.name]
-        function: Callable[[Any], Any] = found() if isinstance(found, type) else found
+                found = namespace[self.name]
+            function: Callable[[Any], Any] = found() if isinstance(found, type) else found
+        except (Exception, SystemExit) as error:
+            raise self._wrong(error) from error
         return function
 
     def called(self, function: Callable[[Any], Any], sim: Any) -> npt.NDArray[np.float64]:
         """(worlds,) what it returns now."""
         try:
             value = function(sim)
+        except (Exception, SystemExit) as error:
+            raise self._wrong(error) from error
+        try:
+            if value is None:  # which NumPy takes for nan
+                raise TypeError
             return np.broadcast_to(np.asarray(value, np.float64), (sim.worlds,))
-        except Exception as error:
-            if isinstance(error, ValueError | TypeError) and "value" in locals():
-                what = f"must return a number, or one per world ({sim.worlds}), and returned {value!r:.60}"
-                raise MeasureError(f"measure {self.measure}={self.words}: it {what}") from error
-            raise MeasureError(f"measure {self.measure}={self.words}: {_said(error)}") from error
+        except (ValueError, TypeError) as error:
+            shown = " ".join(f"{value!r:.60}".split())
+            what = f"must return a number, or one per world ({sim.worlds}), and returned {shown}"
+            raise MeasureError(f"measure {self.measure}={self.words}: it {what}") from error
 
-
-def _said(error: Exception) -> str:
-    trace, line = error.__traceback__, None
-    while trace is not None:
-        line, trace = trace.tb_lineno, trace.tb_next
-    return f"{type(error).__name__}: {error} (line {line})"
+    def _wrong(self, error: BaseException) -> MeasureError:
+        """In one line, with the line of the user's file where it happened."""
+        trace = traceback.extract_tb(error.__traceback__)
+        own = [entry.lineno for entry in trace if entry.filename not in (__file__, pickle.__file__)]
+        if not self.pickled:
+            own = [entry.lineno for entry in trace if entry.filename == self.words]
+        line = f" (line {own[-1]})" if own else ""
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        return MeasureError(f"measure {self.measure}={self.words}: {said}{line}")
 
 
 def is_function(given: Any) -> bool:

@@ -79,6 +79,7 @@ class Worker:
 def _work(pipe: Connection, parent: int) -> None:
     """A worker's life: chunks until the pipe is closed, or the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides what Ctrl-C means
+    sys.stdout = sys.stderr  # what a measure prints is no part of what the driver prints
 
     def orphaned() -> None:
         if os.getppid() != parent:

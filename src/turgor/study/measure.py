@@ -206,6 +206,8 @@ def measures_of(given: Mapping[str, Any], scene: Scene, taken: tuple[str, ...]) 
             raise SceneError(f"measure {name!r}: it needs a name: height=max(ball.center.z)")
         if name in taken or name in FIXED:
             raise SceneError(f"measure {name}: the table has a column of that name already; choose another")
+        if isinstance(what, str) and what.strip().endswith(".py"):
+            raise SceneError(f"measure {name}={what}: say which function of that file: {what.strip()}:NAME")
         if is_function(what):
             found.append(function_of(name, what))
         elif isinstance(what, str):

@@ -6,7 +6,10 @@ import contextlib
 import logging
 import os
 import socket
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from turgor.errors import SceneError
@@ -19,6 +22,7 @@ LOCAL = "ray"  # a Ray of our own on this machine, or the one that this program 
 CLIENT = "ray://"
 REACH = 3.0  # s to reach an address
 SETTINGS_FRAME = 4  # of HTTP/2
+HINT = "its ports are 6379, and 10001 for ray://; all its machines need the same RAY_AUTH_MODE and token"
 AHEAD = 2  # tasks per CPU that Ray knows of
 
 
@@ -62,10 +66,22 @@ def _speaks_grpc(line: socket.socket) -> bool:
     return len(answer) > 3 and answer[3] == SETTINGS_FRAME
 
 
+def has_token() -> bool:
+    """Whether Ray has left a token on this machine, or was given one.
+
+    `ray start` then asks for it, and so does a cluster that was started after any Ray of our own, as that makes one;
+    who connects to an address has to say so, or is turned away.
+    """
+    given = os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token"
+    return bool(os.environ.get("RAY_AUTH_TOKEN")) or Path(given).is_file()
+
+
 @contextlib.contextmanager
 def _connected(address: str, workers: int | None) -> Iterator[Any]:
     """Ray, connected; what was started here is ended here."""
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    if address != LOCAL and "ray" not in sys.modules and has_token():  # it reads that once
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
     import ray
 
     if ray.is_initialized():
@@ -76,10 +92,13 @@ def _connected(address: str, workers: int | None) -> Iterator[Any]:
         if address == LOCAL:
             ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet)
         else:
-            ray.init(address=address, **quiet)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the sentence below says it
+                ray.init(address=address, **quiet)
     except Exception as error:  # Ray has many
         said = " ".join(str(error).split())[:200]
-        raise SceneError(f"--on {address}: Ray cannot be reached ({type(error).__name__}: {said})") from None
+        hint = "" if address in (LOCAL, "auto") else f"; {HINT}"
+        raise SceneError(f"--on {address}: Ray cannot be reached ({type(error).__name__}: {said}){hint}") from None
     try:
         yield ray
     finally:

@@ -6,13 +6,14 @@ chunk share the substeps of the most demanding one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 from turgor.errors import SceneError, TurgorError
 from turgor.model.variants import structure
 from turgor.scene.scene import Scene
+from turgor.study.measure import Expression, Measure
 from turgor.study.vary import Design
 
 __all__ = ["Chunk", "Plan", "worlds_per_chunk"]
@@ -40,11 +41,18 @@ class Chunk:
     runs: tuple[int, ...]
 
 
+def _wrong(path: str, value: Any, error: TurgorError) -> SceneError:
+    return SceneError(f"vary {path}={value if isinstance(value, str) else repr(value)}: {error}")
+
+
 class Plan:
     """Which runs are computed together."""
 
-    def __init__(self, scene: Scene, design: Design, device: str, worlds: int | None = None) -> None:
+    def __init__(
+        self, scene: Scene, design: Design, device: str, worlds: int | None = None, measures: Sequence[Measure] = ()
+    ) -> None:
         self.scene, self.design = scene, design
+        self._measures = [measure for measure in measures if isinstance(measure, Expression)]
         self._first = design.values(0)
         examples = [design.examples(number, EXAMPLES) for number in range(len(design.axes))]
         kinds = [{self._structure(number, value) for value in values} for number, values in enumerate(examples)]
@@ -88,8 +96,12 @@ class Plan:
                 try:  # it may go together with the others
                     scene.set(name, value if other == number else first)
                 except TurgorError:
-                    shown = value if isinstance(value, str) else repr(value)
-                    raise SceneError(f"vary {path}={shown}: {error}") from None
+                    raise _wrong(path, value, error) from None
+        try:
+            for measure in self._measures:  # a body may have lost its name, or its gas
+                measure.check(scene)
+        except SceneError as error:
+            raise _wrong(path, value, error) from None
         return structure(scene)
 
     def scene_of(self, chunk: Chunk) -> Scene:

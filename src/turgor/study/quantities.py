@@ -91,6 +91,8 @@ def check_quantity(scene: Scene, name: tuple[str, ...]) -> None:
             return
         if len(rest) == 2 and rest[0] in vectors and rest[1] in axes:
             return
+        if len(rest) == 2 and rest[0] in vectors and rest[1] in AXES:
+            raise SceneError(f"{whole}: a scene in {scene.dim}D has no {rest[1]}; use {' or '.join(AXES[: scene.dim])}")
         if rest and rest[0] in vectors:
             raise SceneError(f"{whole}: it is a vector; take a part of it: {head}.{rest[0]}.{AXES[scene.dim - 1]}")
         if rest and rest[0] in numbers:

@@ -12,13 +12,14 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from turgor.errors import SceneError
 from turgor.files import replacing, sweep, writing
 from turgor.study.chunk import Outcome
+from turgor.study.plan import Chunk
 from turgor.study.report import write_report
 from turgor.study.results import Results
 
@@ -42,6 +43,8 @@ class Store:
         known = self._known()
         if known is not None and not resume:
             raise SceneError(f"{self.folder} has a study already: --resume goes on with it, or choose another folder")
+        if known is None and (found := self._foreign()):
+            raise SceneError(f"{self.folder} has {found} already, of no study that is known: choose another folder")
         if known is not None and known != digest:
             raise SceneError(
                 f"{self.folder} has another study (its scene, values, measures or settings differ, or the version of "
@@ -62,21 +65,33 @@ class Store:
         except FileNotFoundError:
             return None
         except NotADirectoryError:
-            raise SceneError(f"{self.folder}: is a file; give a folder for the results") from None
+            file = next((place for place in (self.folder, *self.folder.parents) if place.is_file()), self.folder)
+            raise SceneError(f"{file}: is a file; give a folder for the results") from None
         except (OSError, ValueError, KeyError, TypeError):
             raise SceneError(f"{path}: cannot be read; choose another folder") from None
+
+    def _foreign(self) -> str:
+        """Files that this study would replace, or take for its own."""
+        own = ("results.csv", "results.parquet", "results.json", "report.html", "journal.jsonl")
+        found = [name for name in own if (self.folder / name).exists()]
+        found += [pattern for pattern in ("runs/*.json", "data/*.h5") if any(self.folder.glob(pattern))]
+        return ", ".join(found)
 
     def _write(self, path: Path, text: str) -> None:
         with writing(path), replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
 
-    def rows(self) -> dict[int, list[dict[str, Any]]]:
+    def rows(self, chunks: Sequence[Chunk]) -> dict[int, list[dict[str, Any]]]:
         """The rows of the chunks that are finished, by their numbers."""
         found: dict[int, list[dict[str, Any]]] = {}
+        runs = {chunk.number: chunk.runs for chunk in chunks}
         for path in sorted(self._runs.glob("[0-9]*.json")):
             sweep(path)
             try:
-                found[int(path.stem)] = json.loads(path.read_text(encoding="utf-8"))["rows"]
+                rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+                if sorted(row["run"] for row in rows if row["status"]) != sorted(runs[int(path.stem)]):
+                    raise ValueError
+                found[int(path.stem)] = rows
             except (OSError, ValueError, KeyError, TypeError):
                 raise SceneError(f"{path}: damaged; remove it, and --resume computes its runs again") from None
         return found

@@ -21,7 +21,7 @@ from turgor.output.progress import Stop
 from turgor.scene.scene import Scene
 from turgor.scene.settings import Settings
 from turgor.study.chunk import Outcome, Task, failed_rows
-from turgor.study.functions import Function
+from turgor.study.functions import Function, MeasureError
 from turgor.study.local import in_processes, in_this_process
 from turgor.study.measure import measures_of
 from turgor.study.on_ray import check_address, on_ray
@@ -89,11 +89,12 @@ class Study:
         self.design = Design(vary, combine, samples, repeat, seed)
         self.measures = measures_of(measure, self.scene, self.design.names)
         self.device, self.record = _device(device), record
+        self.about: dict[str, Any] = {}  # what else the report shall say: {"command": ...}
 
     @cached_property
     def plan(self) -> Plan:
         """Which runs are computed together; `plan.sentence` says it in words."""
-        return Plan(self.scene, self.design, self.device)
+        return Plan(self.scene, self.design, self.device, measures=self.measures)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -142,29 +143,41 @@ class Study:
             raise SceneError("resume goes on with what a folder has: give out=DIR")
         if self.record is not None and out is None:
             raise SceneError("record needs a folder: give out=DIR")
+        if out is not None and not os.fspath(out):
+            raise SceneError("the folder for the results has no name: give one, as in -o out")
         if on != HERE:
             check_address(on)
+        elif self.device != "cpu":
+            from turgor.simulation.devices import chosen_device
+
+            chosen_device(self.device)  # SceneError where it is missing
         begin = time.perf_counter()
         store = None if out is None else Store(out, self.description, resume)
-        rows = {} if store is None else store.rows()
+        rows = {} if store is None else store.rows(self.plan.chunks)
         interrupted: BaseException | None = None
         try:
             self._compute(rows, store, on, workers, progress)
         except (Stop, KeyboardInterrupt) as stop:
             interrupted = stop
-        except BaseException:
+        except BaseException as error:
             if store is not None and not rows:
                 store.remove()
-            raise
-        about = {"machine": platform.node() and platform.machine(), "wall_seconds": time.perf_counter() - begin}
+            if store is None or not rows or not isinstance(error, MeasureError):
+                raise
+            interrupted = MeasureError(f"{error}; {self._kept(rows)} in {store.folder}/results.csv")
+        about = {"machine": _machine(), "wall_seconds": time.perf_counter() - begin, **self.about}
         if interrupted is not None:
             about["interrupted"] = True
         results = self._results(rows, about)
         if store is not None:
             store.finish(results, self.record is not None)
-        if isinstance(interrupted, KeyboardInterrupt):
+        if interrupted is not None and not isinstance(interrupted, Stop):
             raise interrupted
         return results
+
+    def _kept(self, rows: Mapping[int, list[dict[str, Any]]]) -> str:
+        done, total = sum(map(len, rows.values())), self.design.runs
+        return f"{done:,} of {total:,} runs were finished before, and are"
 
     def _compute(
         self, rows: dict[int, list[dict[str, Any]]], store: Store | None, on: str, workers: int | None,
@@ -181,7 +194,7 @@ class Study:
                 for outcome in outcomes:
                     for one in (outcome, *refused):
                         if one.wrong:
-                            raise SceneError(one.wrong)
+                            raise MeasureError(one.wrong)
                         if store is not None:
                             store.keep(one)
                         rows[one.number] = one.rows
@@ -248,6 +261,11 @@ def _device(name: str) -> str:
     if not isinstance(name, str) or name.partition(":")[0] not in kinds:
         raise SceneError(f"device must be 'cpu', 'cuda' or 'auto', got {name!r}")
     return name
+
+
+def _machine() -> str:
+    cores = physical_cores()
+    return f"{platform.system()} {platform.machine()}, {cores} core{'s' * (cores > 1)}"
 
 
 def _digest(content: bytes) -> str:

@@ -90,6 +90,8 @@ def _parsed(path: str, text: str) -> Axis:
         raise SceneError(f"vary {path}: there are no values; write {path}=1,2,3 or {path}=1:3:10")
     if ":" not in text or text[0] in "[{\"'":
         return _listed(path, text)
+    if kind == "even" and head.strip().lstrip("+-").lower() in ("nan", "inf", "infinity"):
+        raise SceneError(f"vary {path}={text}: the ends of a range must be finite numbers")
     if not _is_number(head) and kind == "even":
         known = did_you_mean(head, RANGES[1:], otherwise=f"known: {', '.join(RANGES[1:])}")
         raise SceneError(f"vary {path}={text}: unknown kind of range {head!r}; {known}")
@@ -100,7 +102,8 @@ def _parsed(path: str, text: str) -> Axis:
     count = None
     if len(numbers) == 3:
         if not numbers[2].strip().isdecimal() or int(numbers[2]) < 1:
-            raise SceneError(f"vary {path}={text}: the range is empty; its count must be a whole number >= 1")
+            empty = "the range is empty; " if numbers[2].strip().lstrip("-0") == "" else ""
+            raise SceneError(f"vary {path}={text}: {empty}its count must be a whole number >= 1")
         count = int(numbers[2])
     if kind == "log" and not (low > 0.0 and high > 0.0):
         raise SceneError(f"vary {path}={text}: a logarithmic range needs ends above 0")

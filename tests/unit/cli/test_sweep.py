@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support.program import Here
+from turgor.study.progress import Progress
 
 pytestmark = pytest.mark.req("X10")
 
@@ -23,7 +26,7 @@ def test_a_sweep_writes_a_table_and_a_report(here: Here, tmp_path: Path) -> None
     first, last = printed.splitlines()
     assert first == "12 runs: 1 simulation x 12 worlds"
     assert last.startswith("12 runs in ")
-    assert last.endswith("0 failed: out/results.csv")
+    assert last.endswith("0 failed: out/results.csv and report.html")
     with (tmp_path / "out" / "results.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["run"] for row in rows] == [str(run) for run in range(12)]
@@ -47,7 +50,7 @@ def test_json_is_one_object(here: Here, tmp_path: Path) -> None:
 def test_failed_runs_are_listed(here: Here, tmp_path: Path) -> None:
     stiff = ("--vary", "ball.springs.stiffness=100,1e9")
     printed = here.good(*SMALL, *stiff, *MEASURE, "-o", "out", cwd=tmp_path)
-    assert ", 1 failed: out/results.csv" in printed
+    assert ", 1 failed: out/results.csv and report.html" in printed
     assert "run 1 failed: body 'ball' at t = 0 s diverged" in printed
 
 
@@ -72,6 +75,16 @@ BAD = {
     "record": ((*VARY, *MEASURE, "--record", "2"), "write --record every=N"),
     "samples": ((*VARY, *MEASURE, "--samples", "2"), "combine='latin' uses it"),
     "substeps": ((*VARY, *MEASURE, "--substeps", "many"), "substeps must be 'auto' or a whole number"),
+    "varied twice": (("--vary", "ball.mass=1", "--vary", "ball.mass=2", *MEASURE), "--vary ball.mass is there 2 times"),
+    "measured twice": ((*VARY, *MEASURE, *MEASURE), "--measure high is there 2 times: give each measure a name"),
+    "a file without a function": ((*VARY, "--measure", "h=m.py"), "say which function of that file: m.py:NAME"),
+    "a name that is measured": (("--vary", "ball.name=a,b", *MEASURE), "vary ball.name=a: measure high=max(ball.cent"),
+    "nan": (("--vary", "ball.mass=nan:2:3", *MEASURE), "the ends of a range must be finite numbers"),
+    "half a count": (("--vary", "ball.mass=1:2:2.5", *MEASURE), "ball.mass=1:2:2.5: its count must be a whole number"),
+    "z in 2D": ((*VARY, "--measure", "h=max(ball.center.z)"), "a scene in 2D has no z; use x or y"),
+    "workers": ((*VARY, *MEASURE, "--workers", "-1"), "workers must be a whole number >= 1, got -1"),
+    "folder without a name": ((*VARY, *MEASURE, "-o", ""), "the folder for the results has no name"),
+    "file as a folder": ((*VARY, *MEASURE, "-o", "m.py/out"), "m.py: is a file; give a folder"),
     "a file": ((*VARY, *MEASURE, "-o", "m.py"), "m.py: is a file; give a folder"),
 }
 
@@ -84,6 +97,7 @@ def test_bad_input_is_one_sentence(here: Here, tmp_path: Path, arguments: tuple[
     assert done.stderr.startswith("turgor: ")
     assert done.stderr.count("\n") == 1
     assert words in done.stderr
+    assert done.stdout in ("", "6 runs: 1 simulation x 6 worlds\n")  # the plan, where only running shows what is wrong
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.py"]
 
 
@@ -101,3 +115,36 @@ def test_another_study_is_kept(here: Here, tmp_path: Path) -> None:
         assert done.returncode == 2
         assert words in done.stderr
     assert (tmp_path / "out" / "results.csv").read_bytes() == kept
+
+
+def test_a_gpu_that_is_not_there(here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warp.is_cuda_available", lambda: False)
+    done = here.command(*SMALL, *VARY, *MEASURE, "--device", "cuda", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "turgor: device 'cuda': no CUDA device was found; use device='cpu'\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_resumed_and_what_has_no_value_is_said(here: Here, tmp_path: Path) -> None:
+    arguments = (*SMALL, *VARY, "--measure", "never=first(ball.center.y < -9)", "-o", "out")
+    printed = here.good(*arguments, cwd=tmp_path)
+    assert "never is no finite number in 6 of 6 runs" in printed
+    again = here.good(*arguments, "--resume", cwd=tmp_path).splitlines()
+    assert again[0] == "6 runs: 1 simulation x 6 worlds; 6 are finished already"
+    assert again[1].startswith("6 runs, 0 of them now, in ")
+    assert "turgor" in json.loads((tmp_path / "out" / "results.json").read_text())["study"]["command"]
+
+
+def test_the_rate_leaves_out_what_was_finished(here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = (*SMALL, *VARY, *MEASURE, "-o", "out")
+    here.good(*arguments, cwd=tmp_path)
+    seen: list[int] = []
+
+    @contextlib.contextmanager
+    def bar(progress: bool, before: int) -> Iterator[Progress]:
+        seen.append(before)
+        yield lambda done, total, failed: None
+
+    monkeypatch.setattr("turgor.study.progress.shown", bar)
+    here.good(*arguments, "--resume", cwd=tmp_path)
+    assert seen[0] == 6

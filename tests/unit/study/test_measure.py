@@ -117,7 +117,7 @@ BAD = {
     "body": ("max(bal.center.y)", "the scene has no 'bal'; did you mean 'ball'"),
     "quantity": ("max(ball.centre.y)", "'ball' has no such quantity; did you mean 'center'"),
     "vector": ("max(ball.center)", "it is a vector; take a part of it: ball.center.y"),
-    "third axis": ("max(ball.center.z)", "it is a vector; take a part of it"),
+    "third axis": ("max(ball.center.z)", "a scene in 2D has no z; use x or y"),
     "part of a number": ("ball.mass.x", "is a number and has no parts"),
     "energy": ("energy.lost", "there is no such quantity; known: kinetic"),
     "function": ("maximum(ball.mass)", "there is no function 'maximum'; did you mean 'max'"),
@@ -174,6 +174,20 @@ def broken(sim):
 
 def wrong(sim):
     return [1.0, 2.0, 3.0]
+
+def forgets(sim):
+    sim["ball"].center
+
+def leaves(sim):
+    raise SystemExit(5)
+
+def talks(sim):
+    raise ValueError("two\\nlines")
+
+class Needs:
+    def __init__(self, what): ...
+
+class Silent: ...
 '''
 
 
@@ -196,6 +210,15 @@ def test_functions_that_fail(file: str) -> None:
         measured(f"{file}:broken")
     with pytest.raises(MeasureError, match=r"must return a number, or one per world \(1\), and returned \[1.0"):
         measured(f"{file}:wrong")
+    for name, said in (
+        ("forgets", r"it must return a number, or one per world \(1\), and returned None$"),
+        ("leaves", r"SystemExit: 5 \(line 26\)$"),
+        ("talks", r"ValueError: two lines \(line 29\)$"),
+        ("Needs", r"TypeError: Needs.__init__\(\) missing 1 required positional argument: 'what'$"),
+        ("Silent", r"TypeError: 'Silent' object is not callable$"),  # a line of turgor helps nobody
+    ):
+        with pytest.raises(MeasureError, match=f"measure a=.*:{name}: {said}"):
+            measured(f"{file}:{name}")
     with pytest.raises(SceneError, match="cannot be sent to other processes"):
         measures_of({"a": lambda sim: 1.0}, ball(), ())
 

@@ -213,7 +213,7 @@ def test_ends_slowest_and_failed_runs(tmp_path: Path) -> None:
     [
         ("max(ball.center.z)", "m"), ("ball.gas.gauge", "Pa"), ("first(ball.volume < 0.5*ball.rest_volume)", "s"),
         ("energy.dissipated", "J"), ("energy.gravity", "J"), ("gravity.z", "m/s²"), ("final(ball.velocity.0)", "m/s"),
-        ("last(ball.lowest > 0.1)", "s"),
+        ("last(ball.lowest > 0.1)", "s"), ("last(ball.lowest)", "m"), ("max('ball-1'.center.z)", "m"), ("ball.at", "m"),
         ("ball.volume / ball.rest_volume", ""), ("friction", ""), ("mean(ball.volume)", "m³"),
     ],
 )  # fmt: skip
@@ -226,3 +226,47 @@ def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RecordError, match="cannot be written"):
         write_report(tmp_path / "file", results({"gas": [1.0]}, {"top": [1.0]}))
+
+
+NEAR = {
+    "rounding": [0.1, 0.09999999999999999],
+    "huge": [1e308, -1.7e308, 3.0],
+    "tiny": [5e-324, 1e-310, 1.0, 1e16],
+    "without end": [math.inf, -math.inf, 2.0, 3.0],
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("values", NEAR.values(), ids=NEAR)
+def test_numbers_at_the_ends_of_what_there_is(values: list[float], tmp_path: Path) -> None:
+    _, text = read(write_report(tmp_path, results({"gas": values}, {"high": values}, log=["gas"])))
+    assert "nan" not in text
+
+
+def test_rounding_is_not_drawn_as_a_result(tmp_path: Path) -> None:
+    gas, mass = grid([30.0, 60.0], [1.0, 2.0])
+    high = 1.5 + 1e-8 * np.array([1.0, -1.0, 0.5, 0.0])
+    found = results({"gas": gas, "mass": mass}, {"high": high})
+    assert len(np.unique(column_of(found, "high").values)) == 1
+    assert "1.5 everywhere" in figures(found)["high"][0].svg
+    assert len(np.unique(column_of(results({"gas": gas}, {"high": 1.5 + 1e-4 * high}), "high").values)) == 1
+    assert len(np.unique(column_of(results({"gas": gas}, {"high": high + 1e-4 * gas}), "high").values)) > 1
+
+
+def test_the_ends_of_a_scale_differ() -> None:
+    gas, mass = grid([30.0, 60.0], [1.0, 2.0])
+    svg = figures(results({"gas": gas, "mass": mass}, {"high": 1.448 + 0.0001 * gas}))["high"][0].svg
+    words = [text.text for text in drawn(svg).iter() if text.tag.endswith("text")]
+    assert "1.451" in words
+    assert "1.454" in words
+
+
+def test_equal_times_have_no_deviation(tmp_path: Path) -> None:
+    found = results({"gas": [1.0, 2.0, 3.0]}, {"high": [0.1, 0.1, 0.1]})
+    _, text = read(write_report(tmp_path, found))
+    assert " -17" not in text
+
+
+def test_no_run_has_both_inputs(tmp_path: Path) -> None:
+    gas, mass = [1.0, 2.0, math.nan, math.nan], [math.nan, math.nan, 1.0, 2.0]
+    assert write_report(tmp_path, results({"gas": gas, "mass": mass}, {"high": [1.0, 2.0, 3.0, 4.0]})).exists()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from support.studies import MEASURE, VARY, ball, study, table
 from turgor import Results, SceneError, Simulation, Study
 from turgor.output.progress import Stop
+from turgor.study.on_ray import on_ray
 from turgor.study.plan import worlds_per_chunk
 
 pytestmark = pytest.mark.req("X10")
@@ -154,7 +157,7 @@ def test_bad_runs(tmp_path: Path) -> None:
 
 
 def test_no_ray(monkeypatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(SceneError, match=r"needs Ray, which is not installed: pip install 'turgor\[cluster\]'"):
         study(vary={"ball.mass": [1.0]}).run(on="ray")
 
@@ -209,6 +212,52 @@ def test_a_damaged_chunk_is_named(tmp_path: Path) -> None:
         study(vary={"ball.mass": [1.0]}).run(out=tmp_path, resume=True)
 
 
+WRONG = {
+    "no rows": {"rows": []},
+    "of another run": {"rows": [{"run": 7, "status": "ok"}]},
+    "without a status": {"rows": [{"run": 0}]},
+    "no table": [],
+}
+
+
+@pytest.mark.parametrize("content", WRONG.values(), ids=WRONG)
+def test_rows_that_are_not_those_of_the_chunk(tmp_path: Path, content: object) -> None:
+    study(vary={"ball.mass": [1.0]}).run(out=tmp_path)
+    (tmp_path / "runs" / "000000.json").write_text(json.dumps(content))
+    with pytest.raises(SceneError, match=r"000000.json: damaged; remove it"):
+        study(vary={"ball.mass": [1.0]}).run(out=tmp_path, resume=True)
+
+
+def test_a_chunk_that_the_study_does_not_have(tmp_path: Path) -> None:
+    study(vary={"ball.mass": [1.0]}).run(out=tmp_path)
+    (tmp_path / "runs" / "000009.json").write_bytes((tmp_path / "runs" / "000000.json").read_bytes())
+    with pytest.raises(SceneError, match=r"000009.json: damaged; remove it"):
+        study(vary={"ball.mass": [1.0]}).run(out=tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("name", ["results.csv", "report.html", "runs/000000.json", "data/000000.h5"])
+def test_files_of_somebody_else_are_kept(tmp_path: Path, name: str, resume: bool) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("precious")
+    with pytest.raises(SceneError, match="already, of no study that is known: choose another folder"):
+        study(vary={"ball.mass": [1.0]}).run(out=tmp_path, resume=resume)
+    assert file.read_text() == "precious"
+    assert not (tmp_path / "study.json").exists()
+
+
+def test_a_measure_that_fails_late_leaves_the_finished_runs(tmp_path: Path) -> None:
+    file = tmp_path / "m.py"
+    rough = "    if sim.scene['ground'].friction > 0.25: raise ValueError('too rough')\n"
+    file.write_text(f"def f(sim):\n{rough}    return 1.0\n")
+    one = study(vary={"ground.friction": [0.1, 0.2, 0.3]}, measure={"a": f"{file}:f"})  # a simulation each
+    with pytest.raises(SceneError, match=r"too rough \(line 2\); 2 of 3 runs were finished before, and"):
+        one.run(out=tmp_path / "out", workers=1)
+    assert [row["run"] for row in Results.read(tmp_path / "out").rows] == [0, 1]
+    assert (tmp_path / "out" / "report.html").exists()
+
+
 def test_trajectories_are_recorded(tmp_path: Path) -> None:
     found = study(vary={"ball.mass": [1.0, 2.0], "ground.friction": [0.0, 1.0]}, record=4).run(out=tmp_path, workers=1)
     index = json.loads((tmp_path / "data" / "index.json").read_text())
@@ -218,3 +267,39 @@ def test_trajectories_are_recorded(tmp_path: Path) -> None:
     assert len(found) == 4
     with pytest.raises(SceneError, match="record needs a folder"):
         study(record=4).run()
+
+
+@pytest.mark.parametrize("token", [True, False])
+def test_a_token_of_ray_is_shown_to_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, token: bool) -> None:
+    """Ray makes one for any Ray of its own; clusters that are started later ask for it. A module stands in for Ray."""
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray" / "__init__.py").write_text(
+        "import os\ndef is_initialized(): return False\n"
+        "def init(**options): raise RuntimeError(f\"mode {os.environ.get('RAY_AUTH_MODE')}\")\n"
+    )
+    if token:
+        (tmp_path / ".ray").mkdir()
+        (tmp_path / ".ray" / "auth_token").write_text("0")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.setenv(name, "")  # so that it is put back
+        monkeypatch.delenv(name)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "ray", raising=False)
+    monkeypatch.setattr("turgor.study.on_ray.check_address", lambda address: None)
+    mode = "token" if token else "None"
+    with pytest.raises(SceneError, match=rf"Ray cannot be reached \(RuntimeError: mode {mode}\); its ports are 6379"):
+        next(on_ray((), "127.0.0.1:6379", None, "cpu", lambda: None))
+    sys.modules.pop("ray", None)
+
+
+def test_the_bar_has_the_terminal_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    scene = ball(settled=True, mass=0.7123)  # of which no equilibrium is known yet
+    study(scene, vary={"ball.gas.nRT": [5.0, 21.3]}).run(workers=1)  # as a worker's process does it
+    assert terminal.getvalue() == ""

@@ -68,6 +68,8 @@ def _of_output(results: Results, inputs: list[Column], output: Column) -> list[F
 
 def _is_grid(first: Column, second: Column) -> bool:
     """Whether most pairs of values occur."""
+    if not (np.isfinite(first.values) & np.isfinite(second.values)).any():
+        return False
     pairs = len(np.unique(np.stack([first.values, second.values], axis=1), axis=0))
     return pairs >= FILLED * len(first.distinct) * len(second.distinct)
 

@@ -14,6 +14,8 @@ from turgor.study.results import Results
 __all__ = ["Column", "column_of"]
 
 FloatArray = npt.NDArray[np.float64]
+LARGEST = 1e100  # larger numbers have no place in a plot, and their reciprocals count as 0
+ROUNDING = 1e-6  # of the value: single precision has 6e-8, and a run adds up some of it
 DECADES = 1e3  # positive outputs that differ by more than this factor, but for a few, have a logarithmic axis
 
 
@@ -51,8 +53,24 @@ def column_of(results: Results, name: str) -> Column:
         return Column(name, label, np.array([places[str(value)] for value in values], np.float64), words)
     if results.kinds[name] == "bool" and name in results.inputs:
         return Column(name, label, np.asarray(values, np.float64), ("no", "yes"))
-    numbers = np.where(np.isfinite(values), values, np.nan).astype(np.float64)
+    numbers = _drawable(np.asarray(values, np.float64))
+    if name in results.outputs:
+        numbers = _without_noise(numbers)
     return Column(name, label, numbers, (), _logarithmic(results, name, numbers))
+
+
+def _drawable(values: FloatArray) -> FloatArray:
+    """Without what squares and sums of a plot cannot hold."""
+    sizes = np.abs(values)
+    return np.where(sizes <= LARGEST, np.where(sizes < 1.0 / LARGEST, 0.0, values), np.nan)
+
+
+def _without_noise(values: FloatArray) -> FloatArray:
+    """Values that differ by rounding alone are one value: a plot would blow their noise up to a result."""
+    known = values[np.isfinite(values)]
+    if not len(known) or np.ptp(known) > ROUNDING * np.abs(known).max():
+        return values
+    return np.where(np.isfinite(values), np.median(known), np.nan)
 
 
 def _logarithmic(results: Results, name: str, values: FloatArray) -> bool:

@@ -117,8 +117,9 @@ def legend(column: Column, left: float, top: float, width: float) -> str:
     parts = [
         svg.rect(left + k * wide, top, wide + 0.5, 10, **{"class": f"c{k}"}) for k in range(STEPS)
     ]  # half a pixel over: no seams
-    parts.append(svg.text(short(low, 3), left, top - 4))
-    parts.append(svg.text(short(high, 3), left + width, top - 4, text_anchor="end"))
+    digits = next((digits for digits in range(3, 7) if short(low, digits) != short(high, digits)), 7)
+    parts.append(svg.text(short(low, digits), left, top - 4))
+    parts.append(svg.text(short(high, digits), left + width, top - 4, text_anchor="end"))
     name = f"{cut(column.label, 30)}{', logarithmic' if column.log else ''}"
     parts.append(svg.text(name, left + width / 2, top - 4, text_anchor="middle"))
     return "".join(parts)

@@ -22,6 +22,7 @@ FEW = 5  # runs at each end
 SLOWEST = 10
 FAILED = 40  # rows; reasons are counted over all
 REASON = 300  # letters
+SAME = 1e-12  # of the largest: no histogram can part numbers that are nearer
 BARS = (120, 24, 24)  # width, height, number of a histogram
 
 
@@ -69,7 +70,7 @@ def statistics(results: Results) -> str:
             continue
         known = column.values[np.isfinite(column.values)]
         label = "wall time (s)" if name == "wall_seconds" else column.label
-        numbers = [float(f(known)) if len(known) else None for f in (np.min, np.mean, np.median, np.max, np.std)]
+        numbers = [float(f(known)) if len(known) else None for f in (np.min, np.mean, np.median, np.max, _deviation)]
         cells = "".join(f'<td class="number">{words(value, 4)}</td>' for value in numbers)
         rows.append(
             f'<tr><th scope="row">{html.escape(label)}</th><td class="number">{len(known):,}</td>{cells}'
@@ -103,7 +104,7 @@ def slowest(results: Results) -> str:
         if math.isfinite(row["wall_seconds"]):
             batches.setdefault(row["wall_seconds"], []).append(row)
     shared = any(len(batch) > 1 for batch in batches.values())
-    header = ("run", "wall time (s)", *results.inputs, "substeps", "worlds", "device", "status")
+    header = ("run", "wall time (s)", *_labels(results), "substeps", "worlds", "device", "status")
     keys = ("run", "wall_seconds", *results.inputs, "substeps", "worlds", "device", "status")
     shown = sorted(batches.items(), reverse=True)[:SLOWEST]
     rows = [[*_of(batch[0], keys), *([len(batch)] if shared else [])] for _, batch in shown]
@@ -118,10 +119,16 @@ def failures(results: Results) -> str:
     reasons = [reason for reason, _ in counts.most_common()]
     listed = [(number, counts[reason], _short(reason)) for number, reason in enumerate(reasons[:FAILED], start=1)]
     first = Table(("reason", "runs", ""), listed).html()
-    header = ("run", *results.inputs, *_repeat(results), "reason")
-    rows = [[*_of(row, header[:-1]), reasons.index(row["reason"] or "no reason given") + 1] for row in failed[:FAILED]]
+    header = ("run", *_labels(results), *_repeat(results), "reason")
+    keys = ("run", *results.inputs, *_repeat(results))
+    rows = [[*_of(row, keys), reasons.index(row["reason"] or "no reason given") + 1] for row in failed[:FAILED]]
     note = f"The first {FAILED} of {len(failed):,}; results.csv has all." if len(failed) > FAILED else ""
     return first + Table(_plain(header), rows, note).html()
+
+
+def _labels(results: Results) -> list[str]:
+    """The inputs with their units."""
+    return [column_of(results, name).label for name in results.inputs]
 
 
 def _repeat(results: Results) -> tuple[str, ...]:
@@ -163,9 +170,14 @@ def _range(column: Column) -> str:
     return f"{values[0]:.6g} to {values[-1]:.6g}, {len(values):,} values" if len(values) > 1 else f"{values[0]:.6g}"
 
 
+def _deviation(values: Any) -> float:
+    """0 where all are the same, without the rounding of their mean."""
+    return float(np.std(values)) if np.ptp(values) > 0.0 else 0.0
+
+
 def _histogram(values: Any, name: str) -> str:
     wide, high, count = BARS
-    if not len(values) or values.min() == values.max():
+    if not len(values) or np.ptp(values) <= SAME * np.abs(values).max():
         return ""
     bars, _ = np.histogram(values, count)
     step = wide / count
