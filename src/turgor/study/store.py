@@ -2,7 +2,7 @@
 
 study.json         what was asked, and a digest of it: --resume goes on only with the same study
 runs/000012.json   the rows of chunk 12; a file is there complete or not at all
-journal.jsonl      a line for each chunk that was finished: when, by whom
+journal.jsonl      a line for each chunk that was finished: when, by whom; who writes the folder has it locked
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 from turgor.errors import SceneError
 from turgor.files import replacing, sweep, writing
+from turgor.record.open_file import lock
 from turgor.study.chunk import Outcome
 from turgor.study.plan import Chunk
 from turgor.study.report import write_report
@@ -25,7 +26,7 @@ from turgor.study.results import Results
 
 __all__ = ["Store", "digest_of"]
 
-ABOUT = "study.json"
+ABOUT, JOURNAL = "study.json", "journal.jsonl"
 
 
 def digest_of(description: Mapping[str, Any]) -> str:
@@ -52,6 +53,12 @@ class Store:
             )
         with writing(self.folder):
             self._runs.mkdir(parents=True, exist_ok=True)
+            self._journal = (self.folder / JOURNAL).open("a", encoding="utf-8")
+            if not lock(self._journal.fileno()):
+                self._journal.close()
+                raise SceneError(
+                    f"{self.folder} is being written by another study: wait for it, or choose another folder"
+                )
             if known is None:
                 about = {"digest": digest, **description}
                 self._write(self.folder / ABOUT, json.dumps(about, indent=1, default=str) + "\n")
@@ -72,8 +79,9 @@ class Store:
 
     def _foreign(self) -> str:
         """Files that this study would replace, or take for its own."""
-        own = ("results.csv", "results.parquet", "results.json", "report.html", "journal.jsonl")
-        found = [name for name in own if (self.folder / name).exists()]
+        own = ("results.csv", "results.parquet", "results.json", "report.html", JOURNAL)
+        sizes = {path.name: path.stat().st_size for path in self.folder.glob("*.*")}
+        found = [name for name in own if sizes.get(name)]  # an empty journal is of a study that did not come to begin
         found += [pattern for pattern in ("runs/*.json", "data/*.h5") if any(self.folder.glob(pattern))]
         return ", ".join(found)
 
@@ -106,8 +114,9 @@ class Store:
         path = self._runs / f"{outcome.number:06d}.json"
         self._write(path, json.dumps({"chunk": outcome.number, "rows": outcome.rows}) + "\n")
         line = {"chunk": outcome.number, "runs": len(outcome.rows), "worker": outcome.worker, "at": time.time()}
-        with writing(self.folder), (self.folder / "journal.jsonl").open("a", encoding="utf-8") as journal:
-            journal.write(json.dumps(line) + "\n")
+        with writing(self.folder):
+            self._journal.write(json.dumps(line) + "\n")
+            self._journal.flush()
 
     def finish(self, results: Results, recorded: bool) -> None:
         """The table and the report, complete or of what is finished, beside what they were made from."""
@@ -118,9 +127,17 @@ class Store:
 
             write_index(self.folder, results)
 
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._journal.close()  # from now on others may write the folder
+
     def remove(self) -> None:
         """A study of which nothing was finished leaves nothing."""
+        self._journal.close()
         with contextlib.suppress(OSError):
             (self.folder / ABOUT).unlink()
+            (self.folder / JOURNAL).unlink()
             self._runs.rmdir()
             self.folder.rmdir()

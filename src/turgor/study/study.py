@@ -8,7 +8,7 @@ import pickle
 import platform
 import time
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import fields
 from functools import cached_property
 from importlib.metadata import version
@@ -151,8 +151,11 @@ class Study:
             from turgor.simulation.devices import chosen_device
 
             chosen_device(self.device)  # SceneError where it is missing
+        with nullcontext() if out is None else Store(out, self.description, resume) as store:
+            return self._run(store, on, workers, progress)
+
+    def _run(self, store: Store | None, on: str, workers: int | None, progress: bool | Progress) -> Results:
         begin = time.perf_counter()
-        store = None if out is None else Store(out, self.description, resume)
         rows = {} if store is None else store.rows(self.plan.chunks)
         interrupted: BaseException | None = None
         try:

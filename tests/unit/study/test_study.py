@@ -247,6 +247,27 @@ def test_files_of_somebody_else_are_kept(tmp_path: Path, name: str, resume: bool
     assert not (tmp_path / "study.json").exists()
 
 
+def test_a_folder_has_one_writer(tmp_path: Path) -> None:
+    refused = []
+
+    def meanwhile(done: int, total: int, failed: int) -> None:
+        if not refused:
+            with pytest.raises(SceneError, match="is being written by another study: wait for it") as error:
+                study(vary={"ball.mass": [1.0]}).run(out=tmp_path, resume=True)
+            refused.append(error)
+
+    found = study(vary={"ball.mass": [1.0]}).run(out=tmp_path, workers=1, progress=meanwhile)
+    assert refused
+    again = study(vary={"ball.mass": [1.0]}).run(out=tmp_path, resume=True)  # which is free again
+    assert table(again) == table(found)
+
+
+def test_a_study_that_did_not_come_to_begin_is_no_obstacle(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "journal.jsonl").touch()
+    assert len(study(vary={"ball.mass": [1.0]}).run(out=tmp_path)) == 1
+
+
 def test_a_measure_that_fails_late_leaves_the_finished_runs(tmp_path: Path) -> None:
     file = tmp_path / "m.py"
     rough = "    if sim.scene['ground'].friction > 0.25: raise ValueError('too rough')\n"
