@@ -80,8 +80,8 @@ class Store:
     def _foreign(self) -> str:
         """Files that this study would replace, or take for its own."""
         own = ("results.csv", "results.parquet", "results.json", "report.html", JOURNAL)
-        sizes = {path.name: path.stat().st_size for path in self.folder.glob("*.*")}
-        found = [name for name in own if sizes.get(name)]  # an empty journal is of a study that did not come to begin
+        # an empty one, as of a study that was killed before it began, is no loss
+        found = [name for name in own if (path := self.folder / name).exists() and path.stat().st_size]
         found += [pattern for pattern in ("runs/*.json", "data/*.h5") if any(self.folder.glob(pattern))]
         return ", ".join(found)
 
@@ -127,15 +127,20 @@ class Store:
 
             write_index(self.folder, results)
 
+    def _unlock(self) -> None:
+        """From now on others may write the folder."""
+        with contextlib.suppress(OSError):  # a line that found no space has been reported
+            self._journal.close()
+
     def __enter__(self) -> Store:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._journal.close()  # from now on others may write the folder
+        self._unlock()
 
     def remove(self) -> None:
         """A study of which nothing was finished leaves nothing."""
-        self._journal.close()
+        self._unlock()
         with contextlib.suppress(OSError):
             (self.folder / ABOUT).unlink()
             (self.folder / JOURNAL).unlink()
