@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -93,12 +94,12 @@ def far_from_edges(numbers: Any) -> Any:
 
 
 def grabbed_by(visitor: Visitor, x: float, y: float) -> str:
-    """The body that a drag from there takes; the camera turns when it is none."""
-    world, eye = visitor.playground.world, np.array(visitor.camera.position)
+    """The body that a drag from there takes; when it is none the camera turns, and in 2D turns back by itself."""
+    world, cameras, start = visitor.playground.world, visitor.playground.cameras, time.time()
     visitor.press(x, y)
     visitor.page.mouse.move(x + 8, y)
     try:
-        visitor.wait(lambda: world.grabbed or np.abs(visitor.camera.position - eye).max() > 1e-9, f"a grab at {x}, {y}")
+        visitor.wait(lambda: world.grabbed or cameras._moved.get(visitor.id, 0.0) > start, f"a grab at {x}, {y}")
         held = [*world.grabbed, NOTHING][0]
     finally:
         visitor.release()
