@@ -16,6 +16,8 @@ vertices of soft bodies in the order of their shapes, B soft bodies and cloths, 
     rigid_center     (W, F, R, D) m            rigid_rotation   (W, F, R, 4) quaternion x y z w; (W, F, R) rad in 2D
     rigid_velocity   (W, F, R, D) m/s          rigid_spin       (W, F, R, 3) rad/s; (W, F, R) in 2D
     faces/0 ...      (M, 3) corners of the triangles of each body, (M, 2) of its segments in 2D; in its own numbering
+    vertices/2 ...   (count, D) m: of each rigid body, from its centre and unturned (rigid_rotation and rigid_center put
+                     them where they are); numbered as its faces
 
 What a scene has none of (rigid bodies, soft ones) has no dataset. A chunk of the file holds some frames of one world
 (of a few, where they are small), so that a run is read without the others.
@@ -214,6 +216,9 @@ def _describe(file: h5py.File, sim: Simulation, runs: Sequence[int], every: int)
     file.create_dataset("runs", data=np.asarray(runs, np.int64))
     for number, body in enumerate(layout.bodies):
         file.create_dataset(f"faces/{number}", data=np.asarray(body.faces, np.int32))
+    rigids = sim.model.rigids
+    for number, (rigid, props) in enumerate(zip(rigids.bodies, rigids.props, strict=True), start=len(sim.bodies)):
+        file.create_dataset(f"vertices/{number}", data=np.asarray(rigid.shape.vertices - props.center, np.float64))
 
 
 def _fields(sim: Simulation) -> Fields:

@@ -81,11 +81,14 @@ class Trajectories:
         return item
 
     def bodies(self, number: SupportsIndex = 0) -> dict[str, dict[str, Any]]:
-        """Of a run, by name: kind, start and count (its rows of `positions`; a rigid body has none) and faces."""
+        """Of a run, by name: kind, start and count (its rows of `positions`; a rigid body has none) and faces.
+
+        A rigid body has vertices too, (count, dim) m: from its `rigid_center` and before its `rigid_rotation`.
+        """
         with self._open(self._runs[operator.index(number)]) as shard:
             return {
                 body["name"]: {key: body[key] for key in ("kind", "start", "count")}
-                | {"faces": shard[f"faces/{place}"][:]}
+                | {key: shard[f"{key}/{place}"][:] for key in ("faces", "vertices") if f"{key}/{place}" in shard}
                 for place, body in enumerate(_about(shard)["bodies"])
             }
 

@@ -19,6 +19,7 @@ import pytest
 import turgor
 from turgor import shapes
 from turgor.errors import RecordError, SceneError
+from turgor.model.rotations import matrices_of
 from turgor.study.results import Results
 from turgor.study.shards import ShardWriter, save_shard, write_index
 from turgor.study.trajectories import FIELDS, Trajectories
@@ -123,6 +124,32 @@ def test_inputs_outputs_and_bodies(study: tuple[Path, list[dict[str, Any]]]) -> 
     assert data.bodies()["ball"]["faces"].shape == (80, 3)
     with pytest.raises(IndexError):
         data[3]
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_rigid_bodies_can_be_drawn(tmp_path: Path, dim: int) -> None:
+    """Vertices of a data set, turned and moved, are where the simulation has them, to single precision."""
+    made, flat = scene(dim, far=3.0), dim == 2
+    box = shapes.box((0.1, 0.2, 0.3))
+    slab = shapes.mesh(box.vertices + 0.5, box.faces)
+    away = shapes.outline([[1.0, 1.0], [1.2, 1.0], [1.0, 1.3]]) if flat else slab  # its centre is not its origin
+    turn, spin = (0.7, 3.0) if flat else ((0.0, 0.0, 0.7), (1.0, 2.0, 3.0))
+    made.add_rigid_body(away, name="away", at=(-2.0, *(dim - 1) * [0.0]), rotation=turn, spin=spin)
+    sim = turgor.Simulation(made)
+    writer, seen = ShardWriter(tmp_path / "data" / "a.h5", sim, [0], 1), []
+    for _ in range(3):
+        sim.step()
+        writer.add(sim)
+        seen.append([body.positions for body in sim.rigid_bodies.values()])
+    writer.close()
+    write_index(tmp_path, table(1))
+    data = Trajectories(tmp_path)
+    item, bodies = data[0], data.bodies()
+    assert "vertices" not in bodies["ball"]
+    for index, name in enumerate(["block", "away"]):
+        turns = matrices_of(item["rigid_rotation"][:, index])
+        drawn = bodies[name]["vertices"] @ np.swapaxes(turns, 1, 2) + item["rigid_center"][:, None, index]
+        np.testing.assert_allclose(drawn, [frame[index] for frame in seen], atol=8 * 3.0 * 2.0**-24)
 
 
 def test_recording_changes_nothing_and_memory_is_as_a_file(tmp_path: Path) -> None:
