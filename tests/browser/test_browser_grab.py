@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import colorsys
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -95,11 +94,15 @@ def far_from_edges(numbers: Any) -> Any:
 
 def grabbed_by(visitor: Visitor, x: float, y: float) -> str:
     """The body that a drag from there takes; when it is none the camera turns, and in 2D turns back by itself."""
-    world, cameras, start = visitor.playground.world, visitor.playground.cameras, time.time()
+    world, heard = visitor.playground.world, len(visitor.told)
+    eye = np.array([visitor.camera.position, visitor.camera.look_at])
     visitor.press(x, y)
     visitor.page.mouse.move(x + 8, y)
     try:
-        visitor.wait(lambda: world.grabbed or cameras._moved.get(visitor.id, 0.0) > start, f"a grab at {x}, {y}")
+        visitor.wait(
+            lambda: world.grabbed or any(np.abs(told - eye).max() > 1e-9 for told in visitor.told[heard:]),
+            f"a grab at {x}, {y}",
+        )
         held = [*world.grabbed, NOTHING][0]
     finally:
         visitor.release()

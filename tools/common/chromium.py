@@ -27,6 +27,7 @@ FLAGS += ["--disable-quic", "--no-first-run", "--disable-background-networking",
 FLAGS += ["--disable-sync", "--disable-gpu-rasterization", "--disable-gpu-compositing"]
 PATIENCE = 40.0  # s: a software-rendered page on a busy machine needs that at times
 PAUSE = 20  # ms between two looks at a condition
+ASIDE = 0.01  # of the distance to its target, that a camera is put aside
 COLOURFUL = 40  # of 255, between the strongest and the weakest of red, green and blue: more than floor, grid and walls
 # whether a point of the page shows the 3D view, and no bar or notification that lies over it
 IS_PICTURE = "([x, y]) => document.elementFromPoint(x, y)?.tagName === 'CANVAS'"
@@ -145,7 +146,12 @@ class Visitor:
         if not phone:
             self.page.get_by_text("real-time factor").wait_for(timeout=1000 * PATIENCE)
         self.wait(lambda: np.isfinite(self.camera.position).all(), "the camera's first message")
+        self.told: list[FloatArray] = []  # (2, 3) eye and target each, as the page has told them
+        self.camera.on_update(self._hear)
         self.dismiss_alerts()  # that it is drawn by software: it lies over the view
+
+    async def _hear(self, camera: Any) -> None:
+        self.told.append(np.array([camera.position, camera.look_at]))
 
     def _note(self, message: Any) -> None:
         if message.type == "error" and HARMLESS not in message.text:
@@ -228,15 +234,21 @@ class Visitor:
         return self.client.camera
 
     def look(self, position: Any, look_at: Any) -> None:
-        """Put the camera somewhere, and wait until the page has done it."""
+        """Put the camera somewhere, and wait until the page shows that.
 
-        def taken() -> bool:
-            return self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => done(true)))") is True
-
-        with self.client.atomic():
-            self.camera.position, self.camera.look_at = position, look_at
-        stamp = self.camera.update_timestamp
-        self.wait(lambda: self.camera.update_timestamp > stamp and taken(), "the camera to be moved")
+        By way of a place beside it: a page that is there already, or comes back in one picture, tells nothing.
+        """
+        pose = np.array([position, look_at], dtype=float)
+        size = float(np.linalg.norm(pose[0] - pose[1]))
+        for goal in (pose + np.array([ASIDE * size, 0.0, 0.0]), pose):
+            heard = len(self.told)
+            with self.client.atomic():
+                self.camera.position, self.camera.look_at = goal
+            self.wait(
+                lambda: any(np.abs(told - goal).max() < 0.1 * ASIDE * size for told in self.told[heard:]),  # noqa: B023
+                "the camera to be moved",
+            )
+        self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => done(true)))")
 
     def settled(self) -> None:
         """Wait until the camera is no longer moving."""
