@@ -73,6 +73,25 @@ def check_failure():
         assert motion(sims[0], world) == motion(sims[1], world)
 
 
+def check_sums(precision):
+    """Mass, centre, momentum and height of bodies of one block and of several, as the host finds them."""
+    scene = balls(apart=0.8)
+    large = shapes.icosphere(0.5, 4)
+    scene.add_soft_body(large, name="large", at=(2, 0, 1), velocity=(1, 0, -3), gas=Gas.at(gauge=9.0))
+    sim = Simulation(scene, "cuda", worlds=3, precision=precision)
+    sim.gravity = np.outer([1.0, 1.1, 0.9], sim.gravity[0])
+    stepped(sim, 5)
+    for name in ("ball 1", "large"):
+        view = sim[name]
+        mass, x, v = view.masses[..., None], view.positions, view.velocities
+        assert np.allclose(view.mass, mass.sum(axis=(1, 2)), rtol=1e-13)
+        assert np.allclose(view.center, (mass * x).sum(axis=1) / mass.sum(axis=1), rtol=1e-12, atol=1e-14)
+        assert np.allclose(view.momentum, (mass * v).sum(axis=1), rtol=1e-12, atol=1e-14)
+        assert np.array_equal(view.lowest, x[..., 2].min(axis=1))
+        assert np.array_equal(view.highest, x[..., 2].max(axis=1))
+        assert np.array_equal(view.center, view.center)
+
+
 def check_sleep():
     """Two balls and a box far apart fall asleep, and a grab wakes one."""
     scene = turgor.Scene()
@@ -99,6 +118,7 @@ def check_sleep():
 
 
 CHECKS = [(check_restart, "balls"), (check_restart, "pile"), (check_failure,), (check_sleep,)]
+CHECKS += [(check_sums, precision) for precision in ("single", "double")]
 
 if pytest is not None:
 

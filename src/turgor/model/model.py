@@ -322,7 +322,10 @@ class Model:
         self.chunks = len(starts) * self.worlds
         self.chunk_start = self.ends(np.diff([*starts, self.vertices]))
         self.chunk_body = self.repeated(np.array(owners, np.int32), wp.int32, len(self.parts))
-        self.chunk_first = self.ends(np.bincount(np.array(owners, int), minlength=len(self.parts)))
+        counts = np.bincount(np.array(owners, int), minlength=len(self.parts))
+        self.chunk_first = self.ends(counts)
+        # of each body in the first world
+        self.body_chunks = [range(last - count, last) for count, last in zip(counts, np.cumsum(counts), strict=True)]
 
     def _body_parameters(self) -> None:
         if self.variants is None:

@@ -24,13 +24,24 @@ EXAMPLES = 256  # values of a path that are tried before anything runs
 # wants all it can get: 8 million vertices take some 30 GB of it.
 VERTICES = {"cpu": 2**15, "cuda": 2**23}
 WORLDS = {"cpu": 256, "cuda": 4096}
+SHARD = 2**28  # bytes of trajectories, at most: they stay in memory, and travel, until the chunk is finished
 
 
-def worlds_per_chunk(vertices: int, device: str) -> int:
-    """A power of two."""
+def worlds_per_chunk(vertices: int, device: str, recorded: int = 0) -> int:
+    """A power of two. recorded: bytes of the trajectory of a world."""
     kind = "cpu" if device == "cpu" else "cuda"
-    fitting = max(VERTICES[kind] // max(vertices, 1), 1)
+    fitting = max(min(VERTICES[kind] // max(vertices, 1), SHARD // max(recorded, 1)), 1)
     return int(min(2 ** (fitting.bit_length() - 1), WORLDS[kind]))
+
+
+def _recorded(scene: Scene, every: int | None) -> int:
+    """Bytes of a world's trajectory: positions and velocities of every N-th frame."""
+    if every is None:
+        return 0
+    settings = scene.simulation
+    frames = round(settings.seconds * settings.fps) // every + 1
+    numbers = 2 * scene.dim * sum(len(body.shape.vertices) for body in scene.bodies)
+    return frames * numbers * (8 if settings.precision == "double" else 4)
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,7 @@ class Plan:
     """Which runs are computed together."""
 
     def __init__(
-        self, scene: Scene, design: Design, device: str, worlds: int | None = None, measures: Sequence[Measure] = ()
+        self, scene: Scene, design: Design, device: str, measures: Sequence[Measure] = (), record: int | None = None
     ) -> None:
         self.scene, self.design = scene, design
         self._measures = [measure for measure in measures if isinstance(measure, Expression)]
@@ -65,7 +76,7 @@ class Plan:
             groups.setdefault(self._key(run), []).append(run)
         vertices = sum(len(body.shape.vertices) for body in (*scene.bodies, *scene.rigid_bodies))
         alone = scene.simulation.sleeping is True  # which is for one world
-        self.worlds = 1 if alone else worlds or worlds_per_chunk(vertices, device)
+        self.worlds = 1 if alone else worlds_per_chunk(vertices, device, _recorded(scene, record))
         size = self.worlds
         parts = [runs[first : first + size] for runs in groups.values() for first in range(0, len(runs), size)]
         self.chunks = [Chunk(number, tuple(runs)) for number, runs in enumerate(parts)]

@@ -31,32 +31,16 @@ def _own(name: str) -> Read:
     return lambda view, worlds: getattr(view, name)
 
 
-def _velocity(view: Any, worlds: int) -> Any:
-    momentum = np.reshape(view.momentum, (worlds, -1))
-    return momentum / np.reshape(view.mass, (worlds, 1))
-
-
 def _speed(view: Any, worlds: int) -> Any:
-    velocity = view.velocity if hasattr(view, "velocity") else _velocity(view, worlds)
-    return np.linalg.norm(np.reshape(velocity, (worlds, -1)), axis=1)
-
-
-def _height(highest: bool) -> Read:
-    def read(view: Any, worlds: int) -> Any:
-        heights = np.reshape(view.positions, (worlds, -1, view.positions.shape[-1]))[..., -1]
-        return heights.max(axis=1) if highest else heights.min(axis=1)
-
-    return read
+    return np.linalg.norm(np.reshape(view.velocity, (worlds, -1)), axis=1)
 
 
 def _largest(name: str) -> Read:
     return lambda view, worlds: np.reshape(getattr(view, name), (worlds, -1)).max(axis=1)
 
 
-VECTORS: Mapping[str, Read] = {"center": _own("center"), "momentum": _own("momentum")}
-SOFT: Mapping[str, Read] = {
-    "mass": _own("mass"), "speed": _speed, "lowest": _height(False), "highest": _height(True),
-}  # fmt: skip
+VECTORS: Mapping[str, Read] = {name: _own(name) for name in ("center", "velocity", "momentum")}
+ANY: Mapping[str, Read] = {"mass": _own("mass"), "speed": _speed, "lowest": _own("lowest"), "highest": _own("highest")}
 CLOSED: Mapping[str, Read] = {
     "volume": _own("volume"), "rest_volume": _own("rest_volume"), "pressure": _own("pressure"),
     "gauge": _own("gauge_pressure"), "temperature": _own("temperature"), "nRT": _own("nRT"),
@@ -70,10 +54,9 @@ def _known(body: Body | RigidBody) -> tuple[dict[str, Read], dict[str, Read]]:
     """(numbers, vectors) that a body has."""
     if isinstance(body, RigidBody):
         spin = {"spin": _own("spin")}
-        vectors = {**VECTORS, "velocity": _own("velocity"), **(spin if body.dim == 3 else {})}
-        return {**SOFT, **(spin if body.dim == 2 else {})}, vectors
-    numbers = {**SOFT, **(CLOSED if isinstance(body, SoftBody) else {}), **(SKIN if body.membrane is not None else {})}
-    return numbers, {**VECTORS, "velocity": _velocity}
+        return {**ANY, **(spin if body.dim == 2 else {})}, {**VECTORS, **(spin if body.dim == 3 else {})}
+    numbers = {**ANY, **(CLOSED if isinstance(body, SoftBody) else {}), **(SKIN if body.membrane is not None else {})}
+    return numbers, dict(VECTORS)
 
 
 def check_quantity(scene: Scene, name: tuple[str, ...]) -> None:

@@ -94,7 +94,7 @@ class Study:
     @cached_property
     def plan(self) -> Plan:
         """Which runs are computed together; `plan.sentence` says it in words."""
-        return Plan(self.scene, self.design, self.device, measures=self.measures)
+        return Plan(self.scene, self.design, self.device, measures=self.measures, record=self.record)
 
     @property
     def description(self) -> dict[str, Any]:

@@ -37,6 +37,15 @@ def test_the_size_of_chunks_follows_the_scene() -> None:
     assert worlds_per_chunk(1926, "cuda:0") == 4096
 
 
+@pytest.mark.parametrize(
+    ("seconds", "every", "worlds"), [(1.0, 1, 4096), (10.0, 1, 1024), (10.0, 10, 4096), (1e5, 1, 1)]
+)
+def test_trajectories_of_a_chunk_fit_into_memory(seconds: float, every: int, worlds: int) -> None:
+    """A quarter of a gigabyte, as they are kept until the chunk is finished: 224 bytes per frame of 14 points."""
+    many = study(vary={"ball.mass": [1.0]}, repeat=5000, seconds=seconds, record=every, device="cuda:0")
+    assert many.plan.worlds == worlds
+
+
 @pytest.fixture(scope="module")
 def results() -> Results:
     return study().run(workers=1)

@@ -22,6 +22,7 @@ import warp as wp
 from turgor.contact import walls
 from turgor.contact.method import ContactMethod
 from turgor.diagnose import losses
+from turgor.diagnose.bodies import BodySums, sum_body
 from turgor.diagnose.energy import half_step_losses
 from turgor.errors import UnstableError
 from turgor.forces import membrane
@@ -616,6 +617,11 @@ class Step:
             self.scratch.step_change.fill_(-dt)
             with ONE_AT_A_TIME:
                 self.shift_velocities()
+
+    def body_sums(self, body: int) -> BodySums:
+        """Mass, momentum, centre and height of a soft body at the present state."""
+        with ONE_AT_A_TIME:
+            return sum_body(self.model, self.state, body)
 
     def total_forces(self) -> Any:
         """Device array (vertices * worlds) of the total force on each point at the present state, N."""

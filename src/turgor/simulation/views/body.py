@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.diagnose import membranes
+from turgor.diagnose.bodies import BodySums
 from turgor.errors import SceneError
 from turgor.model.model import decay_rate
 from turgor.scene.data import AIR, SoftBody
@@ -123,7 +124,7 @@ class BodyView(AnyBodyView):
     @property
     def mass(self) -> Scalar:
         """kg, of the whole body. May be set."""
-        return self._scalar(self.masses.sum(axis=-1))
+        return self._scalar(self._sums().mass)
 
     @mass.setter
     def mass(self, value: PerWorld) -> None:
@@ -148,12 +149,19 @@ class BodyView(AnyBodyView):
     @property
     def center(self) -> FloatArray:
         """(dim,) m: centre of mass."""
-        return self._mean(self.positions)
+        sums = self._sums()
+        return self._array(sums.moment / sums.mass[:, None] + self._model.anchor)
+
+    @property
+    def velocity(self) -> FloatArray:
+        """(dim,) m/s of the centre of mass."""
+        sums = self._sums()
+        return self._array(sums.momentum / sums.mass[:, None])
 
     @property
     def momentum(self) -> FloatArray:
         """(dim,) kg m/s."""
-        return np.asarray(np.einsum("...i,...ij->...j", self.masses, self.velocities))
+        return self._array(self._sums().momentum)
 
     @property
     def angular_momentum(self) -> Angular:
@@ -290,9 +298,13 @@ class BodyView(AnyBodyView):
         first, last = self._model.starts[self.index], self._model.starts[self.index + 1]
         return np.asarray(values[..., int(first) : int(last), :])
 
-    def _mean(self, values: FloatArray) -> FloatArray:
-        weights = self.masses / self.masses.sum(axis=-1, keepdims=True)
-        return np.asarray(np.einsum("...i,...ij->...j", weights, values))
+    def _sums(self) -> BodySums:
+        ensure_fine(self._sim)
+        return self._sim.engine.body_sums(self.index)
+
+    def _height(self, highest: bool) -> FloatArray:
+        sums = self._sums()
+        return np.asarray((sums.highest if highest else sums.lowest) + self._model.anchor[-1])
 
     @property
     def _closed(self) -> bool:

@@ -190,6 +190,11 @@ class RigidView(AnyBodyView):
     def _dim(self) -> int:
         return self._rigids.numbers.dim
 
+    def _height(self, highest: bool) -> FloatArray:
+        heights = self._arms()[..., -1]
+        own = heights.max(axis=1) if highest else heights.min(axis=1)
+        return np.asarray(own + self._rows("x")[:, -1] + self._sim.model.anchor[-1])
+
     def _rows(self, name: str) -> FloatArray:
         """(worlds, ...) of this body, in double precision: a copy, as `numpy()` on the CPU is the state itself."""
         ensure_fine(self._sim)

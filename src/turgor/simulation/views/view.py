@@ -173,6 +173,20 @@ class AnyBodyView(View, abc.ABC):
         sleep = self._sim.sleep
         return sleep is not None and bool(sleep.asleep[self._number])
 
+    @property
+    def lowest(self) -> Scalar:
+        """m: height of the lowest point, along the last axis."""
+        return self._scalar(self._height(highest=False))
+
+    @property
+    def highest(self) -> Scalar:
+        """m: height of the highest point, along the last axis."""
+        return self._scalar(self._height(highest=True))
+
+    @abc.abstractmethod
+    def _height(self, highest: bool) -> FloatArray:
+        """(worlds,) m of the highest or the lowest point."""
+
     @abc.abstractmethod
     def _rows(self, name: str) -> FloatArray:
         """(worlds, ...) of this body in one of the device's tables, in double precision: a copy."""
