@@ -25,8 +25,8 @@ from turgor.scene import Scene
 __all__ = ["study"]
 
 SETS, SAMPLE = 4_000, 24  # runs; those of them that are also run one by one
-# simulated s; a fixed number of substeps, about what "auto" picks for `drop`, so that the numbers must be equal
-SECONDS, SUBSTEPS = 0.15, 52
+SECONDS, SECONDS_GPU = 0.15, 0.5  # simulated
+SUBSTEPS = 52  # fixed, about what "auto" picks for `drop`, so that the numbers must be equal
 VARY = {
     "ball.gas.gauge": "20:200", "ball.springs.stiffness": "100:200", "ball.velocity.z": "-10:0", "ball.mass": "0.8:2",
 }  # fmt: skip
@@ -46,7 +46,8 @@ def study(options: Options) -> Tables:
 
 
 def _row(device: str, sets: int, sample: int, changes: dict[str, Any]) -> Row:
-    workers = physical_cores() if device == "cpu" else 1
+    workers, seconds = (physical_cores(), SECONDS) if device == "cpu" else (1, SECONDS_GPU)
+    changes = changes | {"simulation.substeps": SUBSTEPS, "simulation.seconds": seconds}
     with tempfile.TemporaryDirectory() as folder:
         begin = _spent()
         plan = _sweep(Path(folder) / "out", device, sets, workers, changes)
@@ -60,6 +61,7 @@ def _row(device: str, sets: int, sample: int, changes: dict[str, Any]) -> Row:
     one_by_one = (_spent() - begin) / len(picked)
     return {
         "runs": sets,
+        "simulated_s": seconds,
         "plan": plan,
         "workers": workers,
         "one_by_one_ms": 1e3 * one_by_one[0],
@@ -76,8 +78,8 @@ def _row(device: str, sets: int, sample: int, changes: dict[str, Any]) -> Row:
 def _sweep(out: Path, device: str, sets: int, workers: int, changes: dict[str, Any]) -> str:
     """The study as a program, from its start to its report; returns the sentence of its plan."""
     arguments = [
-        "sweep", "drop", "--combine", "latin", "--samples", str(sets), "--seconds", str(SECONDS), "--substeps",
-        str(SUBSTEPS), "--device", device, "--workers", str(workers), "--json", "-o", str(out),
+        "sweep", "drop", "--combine", "latin", "--samples", str(sets), "--device", device,
+        "--workers", str(workers), "--json", "-o", str(out),
     ]  # fmt: skip
     for option, pairs in (("--vary", VARY), ("--measure", MEASURE), ("--set", changes)):
         for name, value in pairs.items():
@@ -95,8 +97,7 @@ def _spent() -> npt.NDArray[np.float64]:
 
 def _scene(row: dict[str, str], changes: dict[str, Any]) -> Scene:
     scene = gallery.load("drop")
-    settings = {"simulation.substeps": SUBSTEPS, "simulation.seconds": SECONDS}
-    for path, value in (changes | settings | {path: float(row[path]) for path in VARY}).items():
+    for path, value in (changes | {path: float(row[path]) for path in VARY}).items():
         scene.set(path, value)
     return scene
 
