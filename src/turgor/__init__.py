@@ -24,6 +24,7 @@ from turgor.scene import (
     Springs,
     VelocityDamping,
 )
+from turgor.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from turgor import record
@@ -76,8 +77,6 @@ __all__ = [
     "record",
     "shapes",
 ]
-
-__version__ = "0.1.0"
 
 # Loaded when first used: they bring Warp or the file formats, which describing a scene does not need.
 _LATER = {

@@ -17,6 +17,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "turgor"
 Order = tuple[str | tuple[str, ...], ...]
 ORDERS: Mapping[str, Order] = {
     "turgor": (
+        "version",
         "errors",
         "files",
         "kernel",

@@ -42,9 +42,10 @@ def test_the_notice_names_the_licence_of_every_data_file() -> None:
         assert (ROOT / file).is_file()
 
 
-@pytest.mark.parametrize("file", ["CITATION.cff", "extras/blender/blender_manifest.toml"])
+@pytest.mark.parametrize("file", ["src/turgor/version.py", "CITATION.cff", "extras/blender/blender_manifest.toml"])
 def test_versions_agree(file: str) -> None:
-    (version,) = re.findall(r"^version\s*[:=]\s*\"?([\d.]+)", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
+    text = (ROOT / file).read_text(encoding="utf-8")
+    (version,) = re.findall(r"^(?:__)?version(?:__)?\s*[:=]\s*\"?([\d.]+)", text, re.MULTILINE)
     assert version == PROJECT["project"]["version"]
 
 

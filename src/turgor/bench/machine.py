@@ -15,6 +15,7 @@ from typing import Any
 import warp as wp
 
 from turgor.kernel.cores import CPUINFO, lines_of, physical_cores
+from turgor.version import __version__
 
 __all__ = ["described", "processor"]
 
@@ -29,7 +30,7 @@ def described(devices: Sequence[str]) -> dict[str, Any]:
         "memory_gb": _memory_gb(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "turgor": _version("turgor"),
+        "turgor": __version__,
         "warp": wp.config.version,
         "numpy": _version("numpy"),
         "commit": _commit(),

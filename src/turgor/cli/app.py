@@ -21,6 +21,7 @@ from turgor.cli.scenes import scenes
 from turgor.cli.sweep import sweep
 from turgor.cli.validate import validate
 from turgor.errors import RecordError, TurgorError, TurgorWarning, UnstableError
+from turgor.version import __version__
 
 __all__ = ["main"]
 
@@ -44,9 +45,7 @@ for command in (scenes, run, play, sweep, export, papers, validate, check, bench
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"turgor {version('turgor')}")
+        typer.echo(f"turgor {__version__}")
         raise typer.Exit
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from turgor.output.progress import hushed
 from turgor.scene.scene import Scene
 from turgor.study.functions import MeasureError
 from turgor.study.measure import Expression, Measure, Measuring
+from turgor.version import __version__
 
 __all__ = ["Outcome", "Task", "failed_rows", "perform"]
 
@@ -67,13 +66,8 @@ def _row(
 ) -> Row:  # fmt: skip
     return {
         "run": run, "status": "failed" if reason else "ok", "reason": reason, "solver": solver, "substeps": substeps,
-        "worlds": worlds, "device": device, "version": _version(), "wall_seconds": wall, **(measured or {}),
+        "worlds": worlds, "device": device, "version": __version__, "wall_seconds": wall, **(measured or {}),
     }  # fmt: skip
-
-
-@functools.cache  # it reads files
-def _version() -> str:
-    return version("turgor")
 
 
 def perform(task: Task, tick: Tick | None = None) -> Outcome:

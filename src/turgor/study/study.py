@@ -11,7 +11,6 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import fields
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any
 
 from turgor import gallery
@@ -30,6 +29,7 @@ from turgor.study.progress import Progress, shown
 from turgor.study.results import Results
 from turgor.study.store import Store
 from turgor.study.vary import Design
+from turgor.version import __version__
 
 __all__ = ["Study"]
 
@@ -117,7 +117,7 @@ class Study:
             "record": self.record,
             "runs": design.runs,
             "plan": self.plan.sentence,
-            "version": version("turgor"),
+            "version": __version__,
         }
 
     def run(

@@ -8,12 +8,12 @@ import os
 import platform
 import time
 from collections.abc import Sequence
-from importlib.metadata import version
 
 from turgor.bench.machine import processor
 from turgor.papers.report.blocks import Table, Text, inline
 from turgor.papers.report.page import POLICY, STYLE
 from turgor.validate.reference import Check, Outcome, Reference, Refinement
+from turgor.version import __version__
 
 __all__ = ["Shown", "page", "percent", "summary"]
 
@@ -36,7 +36,7 @@ def page(shown: Sequence[Shown], quick: bool) -> str:
         for reference, _, _ in shown
     )
     how = "quick: coarse meshes" if quick else "full"
-    machine = f"turgor {version('turgor')}, {processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    machine = f"turgor {__version__}, {processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     head = (
         "<h1>turgor against references from outside</h1>"
         "<p>Each part compares the engine with a formula that is derived in its source file, or with published "

@@ -12,6 +12,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
+from turgor.contact.features.launch import FeatureLauncher
 from turgor.envs import IDS, TASKS, TaskEnv, TaskVectorEnv
 from turgor.errors import SceneError
 
@@ -110,6 +111,27 @@ def test_instability_ends_the_world_that_it_happens_in_and_no_other() -> None:
     mine, other = envs.step(calm), quiet.step(calm)
     assert np.array_equal(mine[0][[0, 2]], other[0][[0, 2]])
     assert np.array_equal(envs.batch.sim.positions[[0, 2]], quiet.batch.sim.positions[[0, 2]])
+
+
+def test_worlds_that_burst_again_and_again_leave_no_mark_on_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the ways of a GPU, which clears lists as far as they are filled; a failed frame may have shortened them."""
+    monkeypatch.setattr(FeatureLauncher, "parallel", True)
+    monkeypatch.setattr("turgor.contact.features.launch.THREADS", 16)
+    monkeypatch.setattr("turgor.contact.features.launch.MOST_THREADS", 16)
+    boundless = replace(TASKS["roller"], gauge=(0.0, 1e9), amount=(0.7, 1e9), rate=1e12)
+    envs, quiet = (TaskVectorEnv(boundless, 3, threads=1) for _ in range(2))
+    calm = np.full((3, 6), -1.0, np.float32)
+    wild = calm.copy()
+    wild[0] = 1.0
+    bursts = 0
+    for seed in range(4, 8):
+        envs.reset(seed=seed)
+        quiet.reset(seed=seed)
+        for _ in range(6):
+            mine, _ = envs.step(wild), quiet.step(calm)
+            bursts += int(mine[2].sum())
+        assert np.array_equal(envs.batch.sim.positions[1:], quiet.batch.sim.positions[1:]), seed
+    assert bursts == 12
 
 
 def test_seeds_are_counted_up_over_the_worlds_or_given_one_by_one() -> None:

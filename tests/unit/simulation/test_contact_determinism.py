@@ -114,3 +114,22 @@ def test_lists_that_grow_change_nothing(dim, monkeypatch):
         assert tight.state_hash() == roomy.state_hash()
     assert tight.engine.grown > 1
     assert roomy.engine.grown == 0
+
+
+@pytest.mark.req("X1", "X9")
+@pytest.mark.parametrize("dim", [2, 3])
+def test_many_bodies_that_start_in_one_place(dim):
+    """Far more pairs that overlap than there is room for at first: nothing is read or written behind the lists."""
+    scene = turgor.Scene(dim=dim, gravity=0)
+    shape = shapes.circle(radius=0.3, points=12) if dim == 2 else shapes.icosphere(radius=0.3, subdivisions=0)
+    for i in range(40):
+        scene.add_soft_body(shape, at=(0.01 * i, *(0.003 * i,) * (dim - 1)), springs=Springs(150.0, 0.3))
+    tight, roomy = (turgor.Simulation(scene, substeps=8) for _ in range(2))
+    method = roomy.engine.split.method
+    method.overlaps.capacity, method.lists.pairs.capacity = 2000, 2000
+    method.lists.candidates.capacity, method.constraints.capacity = 1_000_000, 20_000
+    method.allocate()
+    assert advanced(tight, 4) == advanced(roomy, 4)
+    assert tight.engine.grown > 0
+    assert roomy.engine.grown == 0
+    assert tight.engine.split.method.overlaps.capacity > 4 * 40 + 64

@@ -7,13 +7,13 @@ import os
 import platform
 import time
 from collections.abc import Sequence
-from importlib.metadata import version
 
 from turgor.bench.machine import processor
 from turgor.papers.report import requirement_table
 from turgor.papers.report.blocks import Block, inline
 from turgor.papers.report.glance import glance
 from turgor.papers.report.item import PAPERS, Item
+from turgor.version import __version__
 
 __all__ = ["Shown", "page"]
 
@@ -39,7 +39,7 @@ def page(shown: Sequence[Shown], quick: bool) -> str:
     menu.append('<h2><a href="#requirements">Requirements</a></h2>')
     body.append(f'<h2 id="requirements">Requirements and the tests that show them</h2>{table}')
     how = "quick: fewer and smaller runs" if quick else "full"
-    machine = f"turgor {version('turgor')}, {processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    machine = f"turgor {__version__}, {processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     head = (
         "<h1>The pressure soft body papers, reproduced by turgor</h1>"
         "<p>Every number and picture here was made by running the engine, when this page was written; numbers of the "

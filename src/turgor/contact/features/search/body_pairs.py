@@ -252,7 +252,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 all_stale[0] = 1
                 unsettled[0] = 1
                 world_stale[at(world[c])] = 1
-        for p in range(lane, pair_count[0], stride):
+        for p in range(lane, wp.min(pair_count[0], pairs.shape[0]), stride):
             ids = pairs[at(p)]
             if left_alone[at(ids[0])] != 0:
                 continue
@@ -398,6 +398,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
             old_travel[p] = pair_travel[p]
             old_travel_end[p] = pair_travel_end[p]
             old_stale[p] = pair_stale[p]
+            pair_stale[p] = 0  # no mark is left behind where the new list is shorter
             new_slot[p] = -1
             next_pair[p] = wp.atomic_exch(first_pair, pairs[p][0], k)
 

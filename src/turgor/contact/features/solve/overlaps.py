@@ -202,7 +202,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     ):
         """One thread: the list without the pairs of some worlds, the others in their order."""
         kept = int(0)  # noqa: RUF046, UP018
-        for t in range(overlap_count[0]):
+        for t in range(wp.min(overlap_count[0], overlap_pairs.shape[0])):
             if chosen[at(world[at(overlap_pairs[t][0])])] == 0:
                 overlap_pairs[kept] = overlap_pairs[t]
                 exit_direction[kept] = exit_direction[t]
@@ -222,7 +222,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
         """Which of the pairs are on the list."""
         for p in range(wp.tid(), wp.min(pair_count[0], pairs.shape[0]), stride):
             known = int(0)  # noqa: RUF046, UP018
-            for t in range(overlap_count[0]):
+            for t in range(wp.min(overlap_count[0], overlap_pairs.shape[0])):
                 if overlap_pairs[t][0] == pairs[p][0] and overlap_pairs[t][1] == pairs[p][1]:
                     known = 1
             overlapping[p] = known
@@ -246,7 +246,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     ):
         """The short way out of each overlap, and how fast; or that there is none any more."""
         t = wp.tid()
-        if t < overlap_count[0]:
+        if t < wp.min(overlap_count[0], overlap_pairs.shape[0]):
             ids = overlap_pairs[t]
             out = vec()
             deepest = real(0.0)
@@ -353,7 +353,7 @@ def kernels(n: Numbers, parallel: bool) -> SimpleNamespace:
     ):
         """One thread, as bodies may be in several overlaps: the speed along the way out, or its end."""
         remaining = int(0)  # noqa: RUF046, UP018
-        for t in range(overlap_count[0]):
+        for t in range(wp.min(overlap_count[0], overlap_pairs.shape[0])):
             a = at(overlap_pairs[t][0])
             b = at(overlap_pairs[t][1])
             ra = rigid_index[a]
