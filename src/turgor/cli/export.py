@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,9 +13,14 @@ __all__ = ["export"]
 
 
 def export(
-    recording: Annotated[str, typer.Argument(metavar="IN", help="A recording that turgor made (.vtkhdf).")],
+    recording: Annotated[
+        str, typer.Argument(metavar="IN", help="A recording that turgor made (.vtkhdf), or the folder of a study.")
+    ],
     outputs: Annotated[list[str], typer.Argument(metavar="OUT", help="Files to write, formats by their endings.")],
     every: Annotated[int, typer.Option(metavar="N", help="Take every Nth frame; videos keep their speed.")] = 1,
+    number: Annotated[
+        int | None, typer.Option("--run", metavar="N", help="Of a study with --record: the run, as in its table.")
+    ] = None,
     tolerance: Annotated[
         str | None,
         typer.Option(metavar="METRES|SHARE%", help="How far a .glb may be from the recording. Default: 0.5%."),
@@ -27,13 +33,14 @@ def export(
 ) -> None:
     """Convert a recording, without simulating again.
 
-    IN is a .vtkhdf file of `turgor run -o` or of the playground.
+    IN is a .vtkhdf file of `turgor run -o` or of the playground, or the folder of `turgor sweep --record`.
 
     \b
     turgor export drop.vtkhdf drop.glb               for Blender, engines, web
     turgor export drop.vtkhdf drop.usdc drop.mp4     several at once
     turgor export drop.vtkhdf frame_%04d.obj --every 10
     turgor export drop.vtkhdf small.glb --tolerance 1%
+    turgor export balls best.mp4 --run 12            a run of a study
 
     \b
     Formats of OUT, by the ending:
@@ -69,12 +76,29 @@ def export(
     options: dict[str, Any] = looks_of(looks)
     if tolerance is not None:
         options["tolerance"] = tolerance
-    with contextlib.redirect_stdout(sys.stderr), record.read(recording) as run:  # stdout stays ours
+    with contextlib.redirect_stdout(sys.stderr), _opened(recording, number) as run:  # stdout stays ours
         with shown(not quiet, "", run.layout.fps / max(every, 1)) as report, interruptible(report) as progress:
             sinks = record.export(run, *outputs, every=every, progress=progress, **options)
         scene, frames = run.layout.scene, len(range(0, len(run), every))
     if quiet:
         return
-    print(f"{scene}: {frames} frames of {recording}")
+    print(f"{scene}: {frames} frames of {recording}" + ("" if number is None else f", run {number}"))
     for sink in sinks:
         print(wrote(sink))
+
+
+def _opened(path: str, number: int | None) -> contextlib.AbstractContextManager[Any]:
+    """A recording, or a run of a study."""
+    from turgor import record
+    from turgor.errors import SceneError
+
+    if not Path(path).is_dir():
+        if number is not None:
+            raise SceneError(f"--run {number}: {path} is not the folder of a study; leave --run out")
+        return record.read(path)
+    from turgor.study.trajectories import Trajectories
+
+    data = Trajectories(path)
+    if number is None:
+        raise SceneError(f"{path}: is a study with {len(data):,} recorded runs; say which one, as in --run 12")
+    return contextlib.nullcontext(data.recording(number))

@@ -18,7 +18,7 @@ from turgor.scene.walls import Container, Ground, Plane, Wall
 if TYPE_CHECKING:
     from turgor.simulation.simulation import Simulation
 
-__all__ = ["frame_of", "layout_of"]
+__all__ = ["frame_of", "layout_of", "wall_poses"]
 
 
 def layout_of(sim: Simulation) -> Layout:
@@ -75,7 +75,7 @@ def frame_of(sim: Simulation) -> Frame:
         velocities=np.concatenate([first_world(sim.velocities), rigid_velocities]),
         volumes=per_body(sim.engine.scratch.volume),
         pressures=per_body(sim.engine.scratch.pressure),
-        walls=_wall_poses(sim),
+        walls=wall_poses(sim),
         **_skin_fields(sim),
     )
 
@@ -128,7 +128,8 @@ def _wall_layout(wall: Wall, dim: int) -> WallLayout:
     return WallLayout(wall.name, "ground", tuple(np.eye(dim)[-1].tolist()), ())
 
 
-def _wall_poses(sim: Simulation) -> tuple[WallPose, ...]:
+def wall_poses(sim: Simulation) -> tuple[WallPose, ...]:
+    """Where the walls are now; all worlds share them."""
     walls, state = sim.model.walls, sim.state.walls
     poses = []
     for wall in walls.scene:

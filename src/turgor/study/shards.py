@@ -4,8 +4,11 @@ A shard is plain HDF5, as any HDF5 library reads it (VTKHDF holds one world, so 
 files; Zarr would be one more dependency, and a folder of many small files). Its datasets, of W worlds, F frames, N
 vertices of soft bodies in the order of their shapes, B soft bodies and cloths, R rigid bodies in D dimensions:
 
-    about            text (UTF-8) in bytes: JSON with format, scene, dim, fps, every, origin (D, m), bodies (name, kind,
-                     start, count; rigid ones last)
+    about            text (ASCII) in bytes: JSON with format, every, origin (D, m)
+    layout/layout    text in bytes: JSON with scene, dim, fps, bodies (name, kind, start, count, color ...; rigid ones
+                     last) and walls, as in a recording (record/vtkhdf_layout.py)
+    layout/faces     (M, 3) corners of the triangles, (M, 2) of the segments in 2D, body by body, as many as `layout`
+                     says; each in its own numbering
     runs             (W,) numbers of the runs
     time             (F,) s
     positions        (W, F, N, D) m from the origin, in the precision of the simulation; what it shows is their sum with
@@ -15,12 +18,13 @@ vertices of soft bodies in the order of their shapes, B soft bodies and cloths, 
     pressure         (W, F, B) Pa (N/m in 2D), absolute; 0 without gas
     rigid_center     (W, F, R, D) m            rigid_rotation   (W, F, R, 4) quaternion x y z w; (W, F, R) rad in 2D
     rigid_velocity   (W, F, R, D) m/s          rigid_spin       (W, F, R, 3) rad/s; (W, F, R) in 2D
-    faces/0 ...      (M, 3) corners of the triangles of each body, (M, 2) of its segments in 2D; in its own numbering
     vertices/2 ...   (count, D) m: of each rigid body, from its centre and unturned (rigid_rotation and rigid_center put
                      them where they are); numbered as its faces
+    wall_position    (F, L, D) m: a point of each of L walls, or the centre of a container; the same in all worlds
+    wall_rotation    (F, L, D, D) in its columns the axes of a container
 
-What a scene has none of (rigid bodies, soft ones) has no dataset. A chunk of the file holds some frames of one world
-(of a few, where they are small), so that a run is read without the others.
+What a scene has none of (rigid bodies, soft ones, walls) has no dataset. A chunk of the file holds some frames of one
+world (of a few, where they are small), so that a run is read without the others.
 """
 
 from __future__ import annotations
@@ -38,7 +42,9 @@ import numpy.typing as npt
 
 from turgor.errors import SceneError
 from turgor.files import replacing, scratch, sweep, writing
+from turgor.record.vtkhdf_layout import write_layout
 from turgor.simulation.simulation import Simulation
+from turgor.simulation.snapshot import wall_poses
 from turgor.simulation.views.view import per_vertex
 from turgor.study.careful import CarefulFile
 from turgor.study.results import Results
@@ -73,7 +79,8 @@ class ShardWriter:
                 self._bytes = _opened(self._temporary)
         else:
             self._bytes = target
-        self._waiting: list[tuple[float, Fields]] = []
+        self._waiting: list[Fields] = []
+        self._shared: list[Fields] = []  # of all frames: what worlds share, which is little
         self._frames = 0
         self._careful = CarefulFile(self._bytes)
         self._file = h5py.File(self._careful, "w")
@@ -84,14 +91,14 @@ class ShardWriter:
             self._most = max(1, min(BUFFER // size, CHUNK[1] * sim.worlds // size, 1024))
             for name, field in fields.items():
                 self._make(name, field)
-            self._file.create_dataset("time", (0,), np.float64, maxshape=(None,))
         except BaseException:
             self.close(finished=False)
             raise
 
     def add(self, sim: Simulation) -> None:
         """Append the present state of all worlds."""
-        self._waiting.append((sim.time, _fields(sim)))
+        self._waiting.append(_fields(sim))
+        self._shared.append(_shared_fields(sim))
         if len(self._waiting) == self._most:
             self._flush()
 
@@ -102,6 +109,7 @@ class ShardWriter:
         try:
             if finished:
                 self._flush()
+                self._write_shared()
             self._file.close()
             if finished:
                 with self._writing():
@@ -135,15 +143,19 @@ class ShardWriter:
             return
         end = self._frames + len(self._waiting)
         with self._writing():
-            for name in self._waiting[0][1]:
+            for name in self._waiting[0]:
                 table = self._file[name]
                 table.resize(end, axis=1)
-                table[:, self._frames : end] = np.stack([fields[name] for _, fields in self._waiting], axis=1)
-            self._file["time"].resize(end, axis=0)
-            self._file["time"][self._frames : end] = [time for time, _ in self._waiting]
+                table[:, self._frames : end] = np.stack([fields[name] for fields in self._waiting], axis=1)
             self._careful.check()
         self._frames = end
         self._waiting.clear()
+
+    def _write_shared(self) -> None:
+        with self._writing():
+            for name in self._shared[0] if self._shared else ("time",):
+                self._file[name] = np.array([fields[name] for fields in self._shared], np.float64)
+            self._careful.check()
 
     def _writing(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext() if self._path is None else writing(self._path)
@@ -204,18 +216,10 @@ def _opened(path: Path) -> BinaryIO:
 
 def _describe(file: h5py.File, sim: Simulation, runs: Sequence[int], every: int) -> None:
     """What does not change from frame to frame."""
-    layout = sim.layout
-    about = {
-        "format": FORMAT, "scene": layout.scene, "dim": layout.dim, "fps": layout.fps, "every": int(every),
-        "origin": np.asarray(sim.model.anchor, np.float64).tolist(),
-        "bodies": [
-            {"name": body.name, "kind": body.kind, "start": body.start, "count": body.count} for body in layout.bodies
-        ],
-    }  # fmt: skip
-    file.create_dataset("about", data=np.frombuffer(json.dumps(about).encode("utf-8"), np.uint8))
+    about = {"format": FORMAT, "every": int(every), "origin": np.asarray(sim.model.anchor, np.float64).tolist()}
+    file.create_dataset("about", data=np.frombuffer(json.dumps(about).encode("ascii"), np.uint8))
     file.create_dataset("runs", data=np.asarray(runs, np.int64))
-    for number, body in enumerate(layout.bodies):
-        file.create_dataset(f"faces/{number}", data=np.asarray(body.faces, np.int32))
+    write_layout(file.create_group("layout"), sim.layout)
     rigids = sim.model.rigids
     for number, (rigid, props) in enumerate(zip(rigids.bodies, rigids.props, strict=True), start=len(sim.bodies)):
         file.create_dataset(f"vertices/{number}", data=np.asarray(rigid.shape.vertices - props.center, np.float64))
@@ -243,6 +247,17 @@ def _fields(sim: Simulation) -> Fields:
         "rigid_rotation": stacked([body.rotation for body in rigid], *turn),
         "rigid_velocity": stacked([body.velocity for body in rigid], dim),
         "rigid_spin": stacked([body.spin for body in rigid], *spin),
+    }
+    return {name: field for name, field in fields.items() if field.size}
+
+
+def _shared_fields(sim: Simulation) -> Fields:
+    """What is recorded of a frame once for all worlds."""
+    poses = wall_poses(sim)
+    fields = {
+        "time": np.array(sim.time),
+        "wall_position": np.array([pose.position for pose in poses]),
+        "wall_rotation": np.array([pose.rotation for pose in poses]),
     }
     return {name: field for name, field in fields.items() if field.size}
 

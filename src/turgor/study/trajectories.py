@@ -7,6 +7,7 @@ import math
 import operator
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, SupportsIndex
 
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import SceneError, did_you_mean
+from turgor.study.recorded_run import RecordedRun, about_of, layout_of
 from turgor.study.shards import FORMAT, INDEX, data_folder
 
 __all__ = ["FIELDS", "Trajectories"]
@@ -61,48 +63,68 @@ class Trajectories:
     def __len__(self) -> int:
         return len(self._runs)
 
+    @property
+    def runs(self) -> list[int]:
+        """The number of the run of each item, as in the table."""
+        return [int(entry["run"]) for entry in self._runs]
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (self[number] for number in range(len(self)))
 
     def __getitem__(self, number: SupportsIndex) -> dict[str, Any]:
         entry = self._runs[operator.index(number)]
-        item: dict[str, Any] = {"run": entry["run"], "inputs": _values(entry["inputs"])}
-        item["outputs"] = _values(entry["outputs"])
         with self._open(entry) as shard:
-            row = entry["offset"]
-            item["time"] = shard["time"][:]
-            for name in [name for name in FIELDS if name in shard] if self._fields is None else self._fields:
-                if name not in shard:
-                    raise SceneError(f"the scene of this data set has no {name!r}: leave that field out")
-                values = np.asarray(shard[name][row], np.float64)
-                if name == "positions":
-                    values += np.asarray(_about(shard)["origin"])
-                item[name] = values.astype(self._dtype, copy=False)
-        return item
+            return _item(shard, entry, self._fields, self._dtype)
+
+    def recording(self, run: int) -> RecordedRun:
+        """A run by its number, as in the table: `turgor.record.export(data.recording(12), "best.mp4")`."""
+        numbers = self.runs
+        if run not in numbers:
+            known = f"it has {len(numbers):,}, from {min(numbers)} to {max(numbers)}" if numbers else "it has none"
+            raise SceneError(f"{self._data.parent}: has no trajectory of a run {run!r}; {known}")
+        entry = self._runs[numbers.index(run)]
+        with self._open(entry) as shard:
+            return RecordedRun(shard, _item(shard, entry, None, np.dtype(np.float64)))
 
     def bodies(self, number: SupportsIndex = 0) -> dict[str, dict[str, Any]]:
         """Of a run, by name: kind, start and count (its rows of `positions`; a rigid body has none) and faces.
 
         A rigid body has vertices too, (count, dim) m: from its `rigid_center` and before its `rigid_rotation`.
         """
+        found: dict[str, dict[str, Any]] = {}
         with self._open(self._runs[operator.index(number)]) as shard:
-            return {
-                body["name"]: {key: body[key] for key in ("kind", "start", "count")}
-                | {key: shard[f"{key}/{place}"][:] for key in ("faces", "vertices") if f"{key}/{place}" in shard}
-                for place, body in enumerate(_about(shard)["bodies"])
-            }
+            for place, body in enumerate(layout_of(shard).bodies):
+                found[body.name] = {key: getattr(body, key) for key in ("kind", "start", "count", "faces")}
+                if body.kind == "rigid":
+                    found[body.name]["vertices"] = shard[f"vertices/{place}"][:]
+        return found
 
-    def _open(self, entry: Mapping[str, Any]) -> h5py.File:
+    @contextmanager
+    def _open(self, entry: Mapping[str, Any]) -> Iterator[h5py.File]:
+        """Whatever HDF5 makes of a damaged shard is told in one sentence."""
         path = self._data / Path(entry["shard"]).name  # a file of this folder, whatever the index says
         try:
-            return h5py.File(path, "r")
-        except OSError as error:
-            raise SceneError(f"{path}: this shard of the data set cannot be read ({error})") from error
+            with h5py.File(path, "r") as shard:
+                yield shard
+        except (OSError, ValueError, LookupError, TypeError, RuntimeError, MemoryError) as error:
+            said = " ".join(str(error).split())[:200]
+            raise SceneError(f"{path}: this shard of the data set cannot be read ({said})") from error
 
 
-def _about(shard: h5py.File) -> dict[str, Any]:
-    about: dict[str, Any] = json.loads(shard["about"][:].tobytes())
-    return about
+def _item(
+    shard: h5py.File, entry: Mapping[str, Any], fields: Sequence[str] | None, dtype: np.dtype[Any]
+) -> dict[str, Any]:
+    item: dict[str, Any] = {"run": entry["run"], "inputs": _values(entry["inputs"])}
+    item["outputs"] = _values(entry["outputs"])
+    item["time"] = shard["time"][:]
+    for name in [name for name in FIELDS if name in shard] if fields is None else fields:
+        if name not in shard:
+            raise SceneError(f"the scene of this data set has no {name!r}: leave that field out")
+        values = np.asarray(shard[name][entry["offset"]], np.float64)
+        if name == "positions":
+            values += np.asarray(about_of(shard)["origin"])
+        item[name] = values.astype(dtype, copy=False)
+    return item
 
 
 def _values(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from support.program import Here
@@ -58,8 +59,24 @@ def test_a_latin_hypercube_with_records(here: Here, tmp_path: Path) -> None:
     vary = ("--vary", "ball.mass=0.5:2", "--combine", "latin", "--samples", "4", "--seed", "3")
     here.good(*SMALL, *vary, *MEASURE, "--record", "every=2", "-o", "out", cwd=tmp_path)
     assert len(json.loads((tmp_path / "out" / "data" / "index.json").read_text())["runs"]) == 4
+    printed = here.good("export", "out", "run.npz", "--run", "2", cwd=tmp_path)
+    assert printed.startswith("drop-2d: 2 frames of out, run 2\nwrote run.npz (")
+    with np.load(tmp_path / "run.npz") as run:
+        assert run["positions"].shape == (2, 12, 2)  # the start, and the second of three frames
+        assert run["fps"] == 30.0
+    for arguments, sentence in NO_RUN.items():
+        done = here.command("export", *arguments.split(), "other.npz", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert sentence in done.stderr
+    assert not (tmp_path / "other.npz").exists()
 
 
+NO_RUN = {
+    "out": "out: is a study with 4 recorded runs; say which one, as in --run 12",
+    "out --run 4": "out: has no trajectory of a run 4; it has 4, from 0 to 3",
+    "run.npz --run 0": "--run 0: run.npz is not the folder of a study; leave --run out",
+    ".": "has no trajectories; make the study with --record every=N",
+}
 BAD = {
     "path": (("--vary", "bal.mass=1,2", *MEASURE), "vary bal.mass=1: set bal.mass: the scene has no 'bal'"),
     "empty range": (("--vary", "ball.mass=1:2:0", *MEASURE), "the range is empty"),

@@ -107,8 +107,11 @@ def test_the_documented_layout_with_h5py(study: tuple[Path, list[dict[str, Any]]
         assert shard["runs"][:].tolist() == [4, 0, 2]
         assert shard["positions"].shape == (3, FRAMES, 42, 3)
         assert shard["positions"].dtype == np.float32
-        assert shard["faces/0"].shape == (80, 3)
-        assert (about["every"], [body["name"] for body in about["bodies"]]) == (EVERY, ["ball", "block"])
+        assert about["every"] == EVERY
+        layout = json.loads(shard["layout/layout"][:].tobytes())
+        assert [(body["name"], body["faces"]) for body in layout["bodies"]] == [("ball", 80), ("block", 12)]
+        assert shard["layout/faces"].shape == (80 + 12, 3)
+        assert shard["vertices/1"].shape == (8, 3)
         last = shard["positions"][:, -1].astype(np.float64) + np.array(about["origin"])
         np.testing.assert_array_equal(last, shown[-1]["positions"])
         assert np.linalg.norm(about["origin"]) > 400.0
@@ -150,6 +153,65 @@ def test_rigid_bodies_can_be_drawn(tmp_path: Path, dim: int) -> None:
         turns = matrices_of(item["rigid_rotation"][:, index])
         drawn = bodies[name]["vertices"] @ np.swapaxes(turns, 1, 2) + item["rigid_center"][:, None, index]
         np.testing.assert_allclose(drawn, [frame[index] for frame in seen], atol=8 * 3.0 * 2.0**-24)
+
+
+def all_kinds(dim: int) -> turgor.Scene:
+    """Rigid bodies about an anchor, a cloth, a body without gas, a skin of a material, a box that turns."""
+    made = scene(dim, far=100.0)
+    flat, side = dim == 2, 100.0
+    shell = shapes.circle(0.1, points=8) if flat else shapes.icosphere(0.1, subdivisions=1)
+    made.add_soft_body(shell, name="empty", at=(side + 0.7, *(dim - 1) * [0.0]), springs=turgor.Springs(50.0, 0.1))
+    made.add_soft_body(
+        shell, name="latex", at=(side - 0.7, *(dim - 1) * [0.0]), gas=turgor.Gas(gauge=10.0), color="#ff8800",
+        material=turgor.Membrane(young=1e5, poisson=0.4, thickness=1e-3, density=1000.0),
+    )  # fmt: skip
+    if not flat:
+        made.add_cloth(shapes.sheet((0.5, 0.5), (4, 4)), name="flag", at=(side, 0.7, 0.7))
+    made.add_container((4.0,) * dim, name="drum", at=(side, *(dim - 1) * [0.0]), spin=1.0 if flat else (0.0, 1.0, 0.0))
+    return made
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_run_is_a_recording_of_it(tmp_path: Path, dim: int) -> None:
+    """What is exported of a run is what `Simulation.frame` gave, but for the fields of materials."""
+    sim = turgor.Simulation(all_kinds(dim), substeps=20)
+    writer, seen = ShardWriter(tmp_path / "data" / "a.h5", sim, [7], EVERY), []
+    for frame in range(3 * EVERY):
+        if frame % EVERY == 0:
+            writer.add(sim)
+            seen.append(sim.frame())
+        sim.step()
+    writer.close()
+    write_index(tmp_path, table(8))
+    data = Trajectories(tmp_path)
+    assert data.runs == [7]
+    target = tmp_path / "run.vtkhdf"
+    turgor.record.export(data.recording(7), target)
+    with turgor.record.read(target) as read:
+        assert read.layout.fps == sim.settings.fps / EVERY
+        assert [body.color for body in read.layout.bodies] == [body.color for body in sim.layout.bodies]
+        assert read.layout.walls == sim.layout.walls
+        for one, other in zip(read, seen, strict=True):
+            for name in ("time", "volumes", "pressures"):
+                np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+            # rigid ones about an anchor are summed in another order: 2^-52 of 100 m, and of what they turn with
+            for name in ("positions", "velocities"):
+                np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-13, err_msg=name)
+            np.testing.assert_array_equal(one.walls[0].rotation, other.walls[0].rotation)
+            np.testing.assert_array_equal(one.walls[0].position, other.walls[0].position)
+    assert not np.array_equal(seen[0].walls[0].rotation, seen[-1].walls[0].rotation)
+
+
+def test_a_run_that_is_not_there(tmp_path: Path, study: tuple[Path, list[dict[str, Any]]]) -> None:
+    with pytest.raises(SceneError, match="has no trajectory of a run 2; it has 3, from 0 to 4"):
+        Trajectories(study[0]).recording(2)
+    for file in (study[0] / "data").iterdir():
+        (tmp_path / "data").mkdir(exist_ok=True)
+        (tmp_path / "data" / file.name).write_bytes(file.read_bytes())
+    with h5py.File(tmp_path / "data" / "shard-00000.h5", "a") as shard:
+        del shard["layout/faces"]
+    with pytest.raises(SceneError, match=r"shard-00000\.h5: this shard of the data set cannot be read \("):
+        Trajectories(tmp_path).recording(4)
 
 
 def test_recording_changes_nothing_and_memory_is_as_a_file(tmp_path: Path) -> None:
