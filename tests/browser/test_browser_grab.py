@@ -199,9 +199,15 @@ def test_the_camera_goes_after_a_ball_and_waits_while_a_person_has_it(
     person.wait(lambda: person.camera.look_at[0] > 8.0, "the camera to go after the ball")
     x, y = person.bare_spot()
     person.press(x, y)
-    person.move((x, y), (x + 60, y + 20), steps=16)
+
+    def turned() -> bool:
+        """To and fro, however few pictures a busy machine draws meanwhile."""
+        person.move((x, y), (x + 60, y + 20))
+        person.move((x + 60, y + 20), (x, y))
+        return person.id not in playground.cameras._following
+
+    person.wait(turned, "following to wait")
     person.release()
-    person.wait(lambda: person.id not in playground.cameras._following, "following to wait")
     target = np.array(person.camera.look_at)
     person.wait(lambda: person.camera.look_at[0] > target[0] + 3.0, "following to go on")
     if slow:
