@@ -92,6 +92,32 @@ def check_sums(precision):
         assert np.array_equal(view.center, view.center)
 
 
+def check_energy(precision):
+    """Sums for the energy of bodies of one block and of several, as the host finds them; with the power of forces."""
+    scene = balls(apart=0.8)
+    large = shapes.icosphere(0.5, 4)
+    springs = Springs(stiffness=90.0)
+    scene.add_soft_body(large, name="large", at=(2, 0, 1), velocity=(1, 0, -3), springs=springs, gas=Gas.at(gauge=9.0))
+    sim = Simulation(scene, "cuda", worlds=3, precision=precision, substeps=16)
+    sim.gravity = np.outer([1.0, 1.1, 0.9], sim.gravity[0])
+    stepped(sim, 5)
+    model = sim.model
+    x, v = (array.numpy().reshape(3, -1, 3).astype(np.float64) for array in (sim.state.x, sim.state.v))
+    mass = model.mass.numpy().reshape(3, -1, 1).astype(np.float64)
+    i, j = model.springs_host.T
+    k = model.stiffness.numpy().reshape(3, -1)[:, model.body_host[i]].astype(np.float64)
+    longer = np.linalg.norm(x[:, j] - x[:, i], axis=2) - model.rest.numpy()[: len(i)].astype(np.float64)
+    sim.measure()
+    sums = sim.engine.world_sums(sim._force_array)
+    assert np.allclose(sums.mass, mass.sum(axis=(1, 2)), rtol=1e-12)
+    assert np.allclose(sums.moment, (mass * x).sum(axis=1), rtol=1e-12, atol=1e-12)
+    assert np.allclose(sums.kinetic, 0.5 * (mass * v * v).sum(axis=(1, 2)), rtol=1e-12)
+    assert np.allclose(sums.springs, 0.5 * (k * longer**2).sum(axis=1), rtol=1e-12)
+    power = (sim._force_array.numpy().reshape(3, -1, 3).astype(np.float64) * v).sum(axis=(1, 2))
+    assert np.allclose(sums.power, power, rtol=1e-10)
+    assert np.array_equal(sim.energy().total, sim.energy().total)
+
+
 def check_sleep():
     """Two balls and a box far apart fall asleep, and a grab wakes one."""
     scene = turgor.Scene()
@@ -118,7 +144,7 @@ def check_sleep():
 
 
 CHECKS = [(check_restart, "balls"), (check_restart, "pile"), (check_failure,), (check_sleep,)]
-CHECKS += [(check_sums, precision) for precision in ("single", "double")]
+CHECKS += [(check, precision) for check in (check_sums, check_energy) for precision in ("single", "double")]
 
 if pytest is not None:
 

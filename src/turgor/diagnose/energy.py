@@ -1,4 +1,7 @@
-"""The energy ledger: where the energy is now, in double precision on the host (NumPy), world by world."""
+"""The energy ledger: where the energy is now, in double precision, world by world.
+
+What is summed over vertices is summed on the device (`world_sums.py`), the rest on the host (NumPy).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.diagnose import membranes
+from turgor.diagnose.world_sums import WorldSums
 from turgor.forces.bending import SLIVER
 from turgor.model import topology
 from turgor.model.model import Model
@@ -60,20 +64,17 @@ def gas_energy(model: Model, volume: FloatArray, time: float) -> FloatArray:
     return np.asarray(np.where(held, -nRT / rest * (volume - rest), free) + ambient * (volume - rest))
 
 
-def half_step(model: Model, state: State, forces: FloatArray, dt: float) -> FloatArray:
-    """(worlds,) J: the kinetic energy that forces (N, in the model's order) add in half a substep of dt (s): ½ dt F·v.
+def half_step(model: Model, state: State, sums: WorldSums, dt: float) -> FloatArray:
+    """(worlds,) J: the kinetic energy that forces add in half a substep of dt (s): ½ dt F·v.
 
     For solvers that update velocities first: theirs belong to the middle of a substep (leapfrog), positions to its end.
     ½ m v² + ½ dt F·v = ½ m v₋·v₊, of the velocities half a substep before and after, goes with the potential energy of
     the positions: their sum is exactly constant for linear forces, and swings with dt² instead of dt for others.
     """
     dim, worlds = model.numbers.dim, model.worlds
-    v = np.asarray(state.v.numpy(), np.float64).reshape(worlds, -1, dim)
     pull = np.asarray(model.gravity.numpy(), np.float64)
-    glued = model.glue.vertex_host  # forces on them act on rigid bodies, whose mass has theirs
-    weight = np.asarray(model.mass.numpy(), np.float64).reshape(worlds, -1)[:, glued]
-    power = np.einsum("wij,wij->w", forces.reshape(v.shape), v)
-    power -= np.einsum("wi,wj,wij->w", weight, pull, v[:, glued])
+    # forces on what is glued act on rigid bodies, whose mass has its mass
+    power = sums.power - np.einsum("wj,wj->w", pull, sums.glued)
     if model.rigids.count:
         inverse = np.asarray(model.rigids.inverse_mass.numpy(), np.float64).reshape(worlds, -1)
         mass = np.divide(1.0, inverse, out=np.zeros_like(inverse), where=inverse > 0.0)
@@ -82,22 +83,18 @@ def half_step(model: Model, state: State, forces: FloatArray, dt: float) -> Floa
     return np.asarray(0.5 * dt * power)
 
 
-def half_step_losses(model: Model, state: State, scratch: Scratch) -> tuple[FloatArray, FloatArray]:
+def half_step_losses(model: Model, state: State, scratch: Scratch, sums: WorldSums) -> tuple[FloatArray, FloatArray]:
     """(worlds,) J each: what damping takes, and wind, grabs and pumps put in, in the half substep up to the positions.
 
     The forces in `scratch` are those of the present state. The pump belongs to the positions: its half is that of the
     trapezoidal rule.
     """
-    worlds, dim, dt = model.worlds, model.numbers.dim, float(scratch.dt.numpy()[0])
+    worlds, dt = model.worlds, float(scratch.dt.numpy()[0])
 
-    def table(array: Any, *shape: int) -> FloatArray:
-        return np.asarray(array.numpy(), np.float64).reshape(worlds, -1, *shape)
+    def table(array: Any) -> FloatArray:
+        return np.asarray(array.numpy(), np.float64).reshape(worlds, -1)
 
-    v = table(state.v, dim)
-    lost = -np.einsum("wij,wij->w", table(scratch.lost_force, dim), v)
-    wind = np.einsum("wij,wij->wi", table(scratch.wind_force, dim), v)
-    lost -= np.minimum(wind, 0.0).sum(axis=1)
-    power = np.maximum(wind, 0.0).sum(axis=1)
+    lost, power = sums.taken, sums.given.copy()
     grabbed = state.grab_vertex.numpy()
     for body in np.flatnonzero(grabbed >= 0):
         stretch = (state.grab_target.numpy()[body] - state.x.numpy()[grabbed[body]]).astype(np.float64)
@@ -138,41 +135,32 @@ def rigid_energy(model: Model, state: State, pull: FloatArray) -> tuple[FloatArr
 
 
 def energy(
-    model: Model, state: State, volume: FloatArray, losses: tuple[FloatArray, FloatArray], later: FloatArray
-) -> Energy:
-    """volume: (worlds, bodies) m³ at the present state; losses: (worlds,) J each, dissipated and work.
+    model: Model, state: State, sums: WorldSums, volume: FloatArray, losses: tuple[FloatArray, FloatArray],
+    later: FloatArray,
+) -> Energy:  # fmt: skip
+    """sums: at the present state; volume: (worlds, bodies) m³, too; losses: (worlds,) J each, dissipated and work.
 
     later: (worlds,) J, what the kinetic energy of the velocities lacks of that at the time of the positions.
     """
-    body = model.body_host
-    shape = (model.worlds, len(model.parts))
-    x = np.asarray(state.x.numpy(), np.float64).reshape(model.worlds, -1, model.numbers.dim) + model.anchor
-    v = np.asarray(state.v.numpy(), np.float64).reshape(model.worlds, -1, model.numbers.dim)
-    mass = np.array(model.mass.numpy(), np.float64).reshape(model.worlds, -1)
-    mass[:, model.glue.vertex_host] = 0.0  # it is part of the rigid body's
-    stiffness = np.asarray(model.stiffness.numpy(), np.float64).reshape(shape)
-    kinetic = 0.5 * np.einsum("wi,wij,wij->w", mass, v, v)
-
-    i, j = model.springs_host.T
-    stretch = np.linalg.norm(x[:, j] - x[:, i], axis=2) - model.rest_host
-    elastic = 0.5 * np.sum(stiffness[:, body[i]] * stretch**2, axis=1)
+    elastic = sums.springs
     if model.has_membranes:
         elastic = elastic + membranes.measure(model, state).energy.sum(axis=1)
     if len(model.hinges_host):
-        bending = np.asarray(model.bending.numpy(), np.float64).reshape(shape)
+        x = np.asarray(state.x.numpy(), np.float64).reshape(model.worlds, -1, model.numbers.dim)
+        bending = np.asarray(model.bending.numpy(), np.float64).reshape(model.worlds, len(model.parts))
         angles = topology.turning_angles if model.numbers.dim == 2 else topology.oriented_hinge_angles
         bent = np.stack([angles(points, model.hinges_host) for points in x]) - model.rest_angles_host
         bent = (bent + np.pi) % (2.0 * np.pi) - np.pi
-        stored = 0.5 * model.hinge_weight_host * bending[:, body[model.hinges_host[:, 1]]] * bent**2
+        stored = 0.5 * model.hinge_weight_host * bending[:, model.body_host[model.hinges_host[:, 1]]] * bent**2
         if model.numbers.dim == 3:
             stored *= np.stack([topology.sliver_weights(points, model.hinges_host, SLIVER) for points in x])
         elastic = elastic + np.sum(stored, axis=1)
 
     gas = gas_energy(model, volume, float(state.clock.numpy()[0])).sum(axis=1)
     pull = np.asarray(model.gravity.numpy(), np.float64)
-    gravity = -np.einsum("wi,wij,wj->w", mass, x, pull)
+    gravity = -np.einsum("wj,wj->w", sums.moment + sums.mass[:, None] * model.anchor, pull)
     moving, height = rigid_energy(model, state, pull)
-    kinetic, gravity = kinetic + moving + later, gravity + height
+    kinetic, gravity = sums.kinetic + moving + later, gravity + height
     parts = (kinetic, elastic, gas, gravity, kinetic + elastic + gas + gravity, *losses)
     if model.worlds == 1:
         return Energy(*(float(part[0]) for part in parts))

@@ -247,6 +247,8 @@ class Model:
         self.body_host = body
         self.mass = self.repeated(masses, n.real)
         self.inverse_mass = self.repeated(np.where(fixed, 0.0, 1.0 / masses), n.real)
+        hangs = np.isin(np.arange(len(masses) if len(glued) else 0), glued)
+        self.glued = self.repeated(hangs, wp.int32)  # per vertex; empty where nothing is
         self.air_share = self.repeated(self._concatenated("air_share"), n.real)
         self.body = self.repeated(body, wp.int32, len(self.parts))
         self.world = self.repeated(np.zeros(len(self.parts)), wp.int32, 1)

@@ -433,12 +433,11 @@ class Simulation:
         self.measure()
         volume = np.asarray(self.engine.scratch.volume.numpy(), np.float64).reshape(self.worlds, -1)
         unknown = np.full(self.worlds, math.nan)
-        losses = self.engine.losses() if self.settings.ledger else (unknown, unknown)
-        later = np.zeros(self.worlds)
-        if self.engine.scheme.leapfrog:
-            forces = self.forces().reshape(self.worlds, self.vertices, self.scene.dim)[:, self.model.user]
-            later = half_step(self.model, self.state, forces, self.dt)
-        return energy(self.model, self.state, volume, losses, later)
+        leapfrog = self.engine.scheme.leapfrog
+        sums = self.engine.world_sums(self._force_array if leapfrog else None)
+        losses = self.engine.losses(sums) if self.settings.ledger else (unknown, unknown)
+        later = half_step(self.model, self.state, sums, self.dt) if leapfrog else np.zeros(self.worlds)
+        return energy(self.model, self.state, sums, volume, losses, later)
 
     def contacts(self) -> Contacts:
         """What touches what now: count, deepest penetration, and arrays of pairs, points, normals, depths, impulses.

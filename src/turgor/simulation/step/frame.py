@@ -24,6 +24,7 @@ from turgor.contact.method import ContactMethod
 from turgor.diagnose import losses
 from turgor.diagnose.bodies import BodySums, sum_body
 from turgor.diagnose.energy import half_step_losses
+from turgor.diagnose.world_sums import WorldSums, sum_worlds
 from turgor.errors import UnstableError
 from turgor.forces import membrane
 from turgor.kernel.launch import Launcher, rehearsal
@@ -641,7 +642,16 @@ class Step:
         span = ((frames - 1) % self.estimate_every + 1) * self.frame_time
         return accuracy_of.relative_error(table, self.scheme, float(self.scratch.dt.numpy()[0]), span)
 
-    def losses(self) -> tuple[FloatArray, FloatArray]:
+    def world_sums(self, force: Any) -> WorldSums:
+        """Of all vertices at the present state, for its energy; force: as `total_forces` gives it, or None."""
+        nothing = wp.empty(0, dtype=self.model.numbers.vec, device=self.model.device)
+        with ONE_AT_A_TIME:
+            scratch = self.scratch
+            return sum_worlds(
+                self.model, self.state, nothing if force is None else force, scratch.lost_force, scratch.wind_force
+            )
+
+    def losses(self, sums: WorldSums) -> tuple[FloatArray, FloatArray]:
         """(worlds,) J each: dissipated, and work done from outside, since the start; as of the positions.
 
         Where velocities belong to the middle of a substep, half a substep's are still to be added (`half_step_losses`).
@@ -653,6 +663,6 @@ class Step:
 
         dissipated, work = total("dissipated"), total("work")
         if self.scheme.leapfrog:
-            more, put_in = half_step_losses(self.model, self.state, self.scratch)
+            more, put_in = half_step_losses(self.model, self.state, self.scratch, sums)
             dissipated, work = dissipated + more, work + put_in
         return dissipated, work
