@@ -1,4 +1,4 @@
-"""Looking at a state from outside: energy ledger, contacts. In double precision on the host."""
+"""Looking at a state from outside: energy ledger, contacts. In double precision."""
 
 from turgor.diagnose.contacts import Contacts
 from turgor.diagnose.energy import Energy
