@@ -181,7 +181,7 @@ class Design:
         product = f"{times} = " if " x " in times else ""
         return (
             f"the study has {product}{self.runs:,} runs, more than {MOST_RUNS:,}: give fewer values, or take a sample "
-            "of them with combine='latin' and samples=N"
+            "of them: combine='latin', samples=N (--combine latin --samples N)"
         )
 
     @property

@@ -13,7 +13,7 @@ import turgor
 from support.laws import DEVICE
 from turgor import Gas, Springs, UnstableError, shapes
 from turgor.output.progress import waiting
-from turgor.simulation import settle
+from turgor.simulation import equilibria, settle
 
 GAS = Gas.at(gauge=200.0, ambient=1000.0)
 
@@ -75,7 +75,7 @@ def test_where_there_is_no_equilibrium_the_error_says_so_of_the_settling(volume)
 
 
 def test_settling_tells_how_far_it_is(caplog, monkeypatch):
-    monkeypatch.setattr(settle, "SHOW", 0.0)
+    monkeypatch.setattr(equilibria, "SHOW", 0.0)
     with caplog.at_level(logging.INFO, "turgor"):
         settled(shapes.icosphere(0.5, 2), "balloon")
     assert "settling 'balloon': step 0 of at most" in caplog.text
@@ -91,3 +91,58 @@ def test_a_terminal_shows_a_line(monkeypatch):
     with waiting("settling 'ball'") as report:
         report("step 10")
     assert "settling 'ball'" in terminal.getvalue()
+
+
+def one_of(number, shape, **options):
+    """A scene with a settled body; those of other numbers differ in place, mass and filling."""
+    scene = turgor.Scene(dim=shape.dim)
+    base = {"gas": Gas.at(gauge=60.0 + 40.0 * number, ambient=1000.0), "settled": True}
+    at = (0.3 * number,) * shape.dim
+    scene.add_soft_body(shape, name="ball", at=at, mass=1.0 + number, **base | options)
+    return scene
+
+
+def soft(number):
+    return one_of(number, shapes.circle(0.5, 40), springs=Springs(200.0 + 90.0 * number, 1.0))
+
+
+def bent_and_pinned(number):
+    return one_of(number, shapes.torus(0.5, 0.2, 12, 8), springs=Springs(300.0), bending=0.05 * (1 + number), pins=(0,))
+
+
+def boxed(number):
+    return one_of(number, shapes.icosphere(0.5, 1), springs=Springs(200.0), volume="box")
+
+
+def pumped(number):
+    gas = Gas(gauge=60.0 + 10.0 * number, ambient=1000.0, pressure_at="equilibrium")
+    return one_of(number, shapes.icosphere(0.5, 2), springs=Springs(200.0), gas=gas)
+
+
+def of_a_material(number):
+    return one_of(number, shapes.icosphere(0.1, 2), material="beach_ball", gas=None, gauge=100.0 + 200.0 * number)
+
+
+@pytest.mark.parametrize("many", [2, 7])
+@pytest.mark.parametrize("made", [soft, bent_and_pinned, boxed, pumped, of_a_material])
+def test_worlds_settle_together_as_they_would_alone(made, many, monkeypatch):
+    """Bit for bit, although they arrive at different times, and the late ones go on without the others."""
+    monkeypatch.setattr(equilibria, "TOGETHER", 5 * len(made(0).bodies[0].shape.vertices))
+    scenes = [made(number) for number in range(many)]
+    together = turgor.Simulation(scenes[0], variants=scenes, precision="double")
+    for world, scene in enumerate(scenes):
+        settle.FILLED.clear()
+        alone = turgor.Simulation(scene, precision="double")
+        np.testing.assert_array_equal(together["ball"].positions[world], alone["ball"].positions)
+        np.testing.assert_array_equal(together["ball"].nRT[world], alone["ball"].nRT)
+    assert np.ptp(together["ball"].volume) > 0.0
+
+
+def test_all_worlds_without_an_equilibrium_are_named_at_once():
+    gas = Gas.at(gauge=1e6, ambient=0.0)
+    shape = shapes.icosphere(0.5, 1)
+    scenes = [one_of(0, shape, gas=gas, springs=Springs(k)) for k in (1e7, 1e-6, 2e7, 1e-5)]
+    with pytest.raises(UnstableError, match="world 1: body 'ball' found no equilibrium") as error:
+        turgor.Simulation(scenes[0], variants=scenes)
+    assert error.value.worlds == (1, 3)
+    assert all("the start (settled = true): it " in reason for reason in error.value.reasons.values())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import warp as wp
 
 from turgor.simulation.step.frame import ONE_AT_A_TIME, Step
@@ -14,11 +14,13 @@ from turgor.solvers import relax
 
 __all__ = ["Relaxation"]
 
+FloatArray = npt.NDArray[np.float64]
+
 STEP = 0.5  # of the longest stable step
 
 
 class Relaxation:
-    """Moves the soft bodies of a step towards equilibrium; walls, contact and rigid bodies do not take part."""
+    """Moves soft bodies, one in each world, towards equilibrium; walls, contact and rigid bodies do not take part."""
 
     def __init__(self, step: Step, furthest: float) -> None:
         """furthest: m, that a point moves at most in one step of relaxation."""
@@ -26,10 +28,12 @@ class Relaxation:
         self.step, self.kernels, self.furthest = step, relax.kernels(model.numbers), furthest
         self.force = wp.zeros_like(state.x)
         self.v = wp.zeros_like(state.v)
-        self.sums = wp.zeros(3, dtype=wp.float64, device=model.device)
-        self.largest = wp.zeros(1, dtype=wp.float64, device=model.device)
-        self.fire = wp.array([relax.ALPHA, 0.0, 0.0, 0.0, 0.0], dtype=wp.float64, device=model.device)
-        self.dt = model.real_array([0.0])
+        worlds, device = model.worlds, model.device
+        self.sums = wp.zeros((worlds, 3), dtype=wp.float64, device=device)
+        self.largest = wp.zeros(worlds, dtype=wp.float64, device=device)
+        start = np.tile([relax.ALPHA, 0.0, 0.0, 0.0, 0.0], (worlds, 1))
+        self.fire = wp.array(start, dtype=wp.float64, device=device)
+        self.dt = model.real_array(np.zeros(worlds))
         self.launch = step.launch.extended()
         self._one, self._bound = self._recorded(self._relax), self._recorded(step.bound)
 
@@ -45,21 +49,33 @@ class Relaxation:
         step.forces.reshape_areas(s.x, s.v)
         step.forces.add_up(self.force)
         self.launch(k.sum_power, step.count, **given, sums=self.sums, largest=self.largest)
-        self.launch(k.decide, 1, sums=self.sums, largest=self.largest, fire=self.fire)
+        self.launch(k.decide, step.model.worlds, sums=self.sums, largest=self.largest, fire=self.fire)
         self.launch(k.relax, step.count, **given, fire=self.fire, dt=self.dt, furthest=self.furthest)
 
-    def run(self, steps: int) -> float:
-        """Some steps, as long as suits the present state. N: the largest force before the last of them."""
+    def run(self, steps: int, going: npt.NDArray[np.bool_]) -> FloatArray:
+        """Some steps of the worlds that are going, as long as suits their present state.
+
+        (worlds,) N: the largest force before the last of them.
+        """
         with ONE_AT_A_TIME:
             wp.capture_launch(self._bound)
-            self.dt.fill_(STEP * float(self.step.scratch.step_bound.numpy().min()))
+            self.dt.assign(np.where(going, STEP * self.step.scratch.step_bound.numpy(), 0.0))
             for _ in range(steps):
                 wp.capture_launch(self._one)
         self.step.changed()
-        return math.sqrt(float(self.fire.numpy()[relax.LARGEST]))
+        return np.asarray(np.sqrt(self.fire.numpy()[:, relax.LARGEST]))
 
-    def largest_force(self) -> float:
-        """N, on a point that is free to move, at the present state."""
+    def largest_forces(self) -> FloatArray:
+        """(worlds,) N, on a point that is free to move, at the present state."""
+        model = self.step.model
         forces = np.asarray(self.step.total_forces().numpy(), np.float64)
-        free = self.step.model.inverse_mass.numpy() > 0.0
-        return math.sqrt(float(np.einsum("ij,ij->i", forces, forces)[free].max(initial=0.0)))
+        squares = np.where(model.inverse_mass.numpy() > 0.0, np.einsum("ij,ij->i", forces, forces), 0.0)
+        return np.asarray(np.sqrt(squares.reshape(model.worlds, -1).max(axis=1, initial=0.0)))
+
+    def follow(self, other: Relaxation, worlds: npt.NDArray[np.intp]) -> None:
+        """Go on as these worlds of another one."""
+        ours, theirs = self.step.state, other.step.state
+        for own, its in ((ours.x, theirs.x), (self.v, other.v), (self.fire, other.fire)):
+            rows = its.numpy().reshape(other.step.model.worlds, -1)[worlds]
+            own.assign(rows.reshape(own.numpy().shape))
+        self.step.changed()
