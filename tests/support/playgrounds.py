@@ -95,12 +95,9 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any], ViewP
 
 @pytest.fixture
 def keeping() -> Iterator[tuple[Playground, KeepTab]]:
-    """A playground with its Keep panel."""
+    """A playground with its tab Save."""
     with Playground(gallery.load("drop-2d"), port=0) as opened:
-        panel = next((panel for panel in opened.tabs if isinstance(panel, KeepTab)), None)
-        if panel is None:
-            with opened.server.gui.add_folder("Keep"):
-                panel = KeepTab(opened)
+        panel = next(panel for panel in opened.tabs if isinstance(panel, KeepTab))
         yield opened, panel
         panel.close()
 

@@ -47,9 +47,7 @@ def settle(sim: Simulation) -> None:
                 for own, one in zip(owns, found, strict=True)
             ]
             if _fills(body):
-                amounts = [
-                    _amount(own, one.volume, float(volume)) for own, one, volume in zip(owns, found, rest, strict=True)
-                ]
+                amounts = [_amount(owns[w], found[w].volume, float(rest[w])) for w in range(len(owns))]
                 view.nRT = np.array(amounts) if len(scenes) > 1 else amounts[0]
             if body.settled or (_fills(body) and not inflates):
                 view.positions = np.array(places) if len(scenes) > 1 else places[0]
