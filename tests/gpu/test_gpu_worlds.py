@@ -104,7 +104,7 @@ def check_energy(precision):
     model = sim.model
     x, v = (array.numpy().reshape(3, -1, 3).astype(np.float64) for array in (sim.state.x, sim.state.v))
     mass = model.mass.numpy().reshape(3, -1, 1).astype(np.float64)
-    i, j = model.springs_host.T
+    i, j = model.springs.numpy()[: len(model.springs) // 3].T
     k = model.stiffness.numpy().reshape(3, -1)[:, model.body_host[i]].astype(np.float64)
     longer = np.linalg.norm(x[:, j] - x[:, i], axis=2) - model.rest.numpy()[: len(i)].astype(np.float64)
     sim.measure()

@@ -145,7 +145,7 @@ def test_force_is_pressure_times_area(kind):
             rows.append((found.force.between("high", "ball")[2], -found.force.on("low")[2], found.area("ball", "low")))
         high, low, area = np.mean(rows, axis=0)
         pressure = sim["ball"].gauge_pressure
-        edge = float(np.mean(sim.model.rest_host))
+        edge = float(np.mean(sim.model.rest.numpy()))
         rim = 2.0 * np.sqrt(np.pi * area)
         assert high == pytest.approx(low, rel=1e-2)
         assert abs(high / pressure - area) < 0.5 * edge * rim

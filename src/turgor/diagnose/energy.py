@@ -144,7 +144,7 @@ def energy(
     """
     elastic = sums.springs
     if model.has_membranes:
-        elastic = elastic + membranes.measure(model, state).energy.sum(axis=1)
+        elastic = elastic + membranes.stored_energy(model, state)
     if len(model.hinges_host):
         x = np.asarray(state.x.numpy(), np.float64).reshape(model.worlds, -1, model.numbers.dim)
         bending = np.asarray(model.bending.numpy(), np.float64).reshape(model.worlds, len(model.parts))

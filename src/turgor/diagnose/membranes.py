@@ -2,7 +2,7 @@
 
 import functools
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, NamedTuple, no_type_check
+from typing import TYPE_CHECKING, Any, NamedTuple, no_type_check
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from turgor.model.model import Model
     from turgor.model.state import State
 
-__all__ = ["Faces", "measure"]
+__all__ = ["Faces", "measure", "stored_energy"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -29,7 +29,6 @@ class Faces(NamedTuple):
     stress: FloatArray  # (worlds, faces, 2) Pa: principal Cauchy stresses
     tension: FloatArray  # (worlds, faces, 2) N/m: force per length as it is now
     state: npt.NDArray[np.int32]  # (worlds, faces): forces.membrane.TAUT, WRINKLED or SLACK
-    energy: FloatArray  # (worlds, faces) J
 
 
 @functools.cache
@@ -96,18 +95,26 @@ def kernels(n: Numbers) -> SimpleNamespace:
     return SimpleNamespace(measure_faces=measure_faces)
 
 
-def measure(model: "Model", state: "State") -> Faces:
-    """At the present positions."""
-    n, count, worlds = model.numbers, len(model.faces), model.worlds
-    kind = n.pair
-    pairs = [wp.zeros(count, dtype=kind, device=model.device) for _ in range(3)]
-    found = wp.zeros(count, dtype=wp.int32, device=model.device)
-    energy = wp.zeros(count, dtype=wp.float64, device=model.device)
+def _measured(model: "Model", state: "State") -> dict[str, Any]:
+    """Device arrays of all faces at the present positions, by the names of the kernel's arguments."""
+    n, count = model.numbers, len(model.faces)
+    kinds = {"stretch": n.pair, "stress": n.pair, "tension": n.pair, "state": wp.int32, "energy": wp.float64}
+    found = {name: wp.zeros(count, dtype=kind, device=model.device) for name, kind in kinds.items()}
     if count and model.has_membranes:
         launch = Launcher(model.device, state, model)
-        launch(
-            kernels(n).measure_faces, count, skins=launch.struct(membrane.kernels(n).Skins),
-            stretch=pairs[0], stress=pairs[1], tension=pairs[2], state=found, energy=energy,
-        )  # fmt: skip
-    stretch, stress, tension = (np.asarray(array.numpy(), np.float64).reshape(worlds, -1, 2) for array in pairs)
-    return Faces(stretch, stress, tension, found.numpy().reshape(worlds, -1), energy.numpy().reshape(worlds, -1))
+        launch(kernels(n).measure_faces, count, skins=launch.struct(membrane.kernels(n).Skins), **found)
+    return found
+
+
+def measure(model: "Model", state: "State") -> Faces:
+    """At the present positions."""
+    found, worlds = _measured(model, state), model.worlds
+    stretch, stress, tension = (
+        found[name].numpy().astype(np.float64).reshape(worlds, -1, 2) for name in ("stretch", "stress", "tension")
+    )
+    return Faces(stretch, stress, tension, found["state"].numpy().reshape(worlds, -1))
+
+
+def stored_energy(model: "Model", state: "State") -> FloatArray:
+    """(worlds,) J in the skins of a material at the present positions."""
+    return np.asarray(_measured(model, state)["energy"].numpy().reshape(model.worlds, -1).sum(axis=1))

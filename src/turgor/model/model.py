@@ -264,11 +264,10 @@ class Model:
         springs = self._joined("springs", 2)
         faces = self._joined("faces", dim)
         hinges = self._joined("hinges", dim + 1)
-        self.springs_host, self.faces_host, self.hinges_host = springs, faces, hinges
-        self.rest_host = self._concatenated("rest_lengths")
+        self.faces_host, self.hinges_host = faces, hinges
         self.rest_angles_host = self._concatenated("rest_angles")
         self.springs = self.repeated(springs, wp.vec2i, self.vertices)
-        self.rest = self.repeated(self.rest_host, real)
+        self.rest = self.repeated(self._concatenated("rest_lengths"), real)
         self.faces = self.repeated(faces, self.numbers.face, self.vertices)
         self.face_start = self.ends([len(part.faces) for part in self.parts])
         self.hinges = self.repeated(hinges, wp.vec3i if dim == 2 else wp.vec4i, self.vertices)

@@ -54,31 +54,28 @@ class Equilibrium(NamedTuple):
 
 
 def equilibria(
-    bodies: Sequence[SoftBody], glued: npt.NDArray[np.int32], shaken: bool = False
+    bodies: Sequence[SoftBody], threads: int | str, shaken: bool = False
 ) -> list[Equilibrium | UnstableError]:
-    """Of bodies that differ only in what worlds may have of their own, or why there is none; `glued` vertices stay.
+    """Of bodies at the origin that differ only in what worlds may have of their own, or why there is none.
 
     shaken: from vertices that are moved a little, as a symmetric start can end where it balances but does not hold.
     A Monte Carlo volume is another one at each look and has no equilibrium but in the mean: that of the exact volume.
     """
     if not bodies:
         return []
-    still = [_still(body, glued) for body in bodies]
+    still = [_still(body) for body in bodies]
     many = max(TOGETHER // max(len(still[0].shape.vertices), 1), 1)
     found: list[Equilibrium | UnstableError] = []
     with waiting(f"settling {bodies[0].name!r}") as report:
         for first in range(0, len(still), many):
-            found += _relaxed(still[first : first + many], shaken, report)
+            found += _relaxed(still[first : first + many], threads, shaken, report)
     return found
 
 
-def _still(body: SoftBody, glued: npt.NDArray[np.int32]) -> SoftBody:
+def _still(body: SoftBody) -> SoftBody:
     """Without what only acts on motion."""
-    zero = (0.0,) * body.dim
     still = replace(
-        body, velocity=zero, spin=0.0 if body.dim == 2 else zero, settled=False, drag=0.0, velocity_damping=None,
-        drag_coefficient=0.0, drag_tangential=0.0, wind_drag=None,
-        pins=tuple(np.union1d(body.pinned, glued).tolist()),
+        body, drag=0.0, velocity_damping=None, drag_coefficient=0.0, drag_tangential=0.0, wind_drag=None
     )  # fmt: skip
     if body.membrane is None:
         still = replace(still, springs=Springs(stiffness=body.springs.stiffness))
@@ -90,12 +87,12 @@ def _still(body: SoftBody, glued: npt.NDArray[np.int32]) -> SoftBody:
 
 
 def _relaxed(
-    bodies: Sequence[SoftBody], shaken: bool, report: Callable[[str], None]
+    bodies: Sequence[SoftBody], threads: int | str, shaken: bool, report: Callable[[str], None]
 ) -> list[Equilibrium | UnstableError]:
     """Where all forces are below the tolerance. Those that take long go on among themselves."""
     found: dict[int, Equilibrium | UnstableError] = {}
     left = np.arange(len(bodies))
-    search = _Search(bodies, shaken, report)
+    search = _Search(bodies, threads, shaken, report)
     while True:
         search.run()
         found |= {int(left[place]): one for place, one in search.ended()}
@@ -109,10 +106,12 @@ def _relaxed(
 class _Search:
     """Bodies on the way to equilibrium, as worlds of one simulation."""
 
-    def __init__(self, bodies: Sequence[SoftBody], shaken: bool, report: Callable[[str], None]) -> None:
-        self.bodies, self.report = bodies, report
+    def __init__(
+        self, bodies: Sequence[SoftBody], threads: int | str, shaken: bool, report: Callable[[str], None]
+    ) -> None:
+        self.bodies, self.threads, self.report = bodies, threads, report
         body = bodies[0]
-        self.sim = sim = _simulation(bodies)
+        sim = _simulation(bodies, threads)
         self.view = sim[body.name]
         self.relaxation = Relaxation(sim.engine, FURTHEST * _mean_edge(body))
         self.going: BoolArray = np.ones(len(bodies), bool)
@@ -175,13 +174,13 @@ class _Search:
 
     def of(self, worlds: npt.NDArray[np.intp]) -> _Search:
         """These alone, from where they are."""
-        rest = _Search([self.bodies[world] for world in worlds], False, self.report)
+        rest = _Search([self.bodies[world] for world in worlds], self.threads, False, self.report)
         rest.relaxation.follow(self.relaxation, worlds)
         rest.step, rest.force, rest.limit = self.step, self.force[worlds], self.limit[worlds]
         return rest
 
 
-def _simulation(bodies: Sequence[SoftBody]) -> Simulation:
+def _simulation(bodies: Sequence[SoftBody], threads: int | str) -> Simulation:
     from turgor.simulation.simulation import Simulation
 
     scenes = []
@@ -191,7 +190,9 @@ def _simulation(bodies: Sequence[SoftBody]) -> Simulation:
         scenes.append(scene)
     several = scenes if len(scenes) > 1 else None
     with silent():
-        return Simulation(scenes[0], solver="symplectic", precision="double", contact="none", variants=several)
+        return Simulation(
+            scenes[0], solver="symplectic", precision="double", contact="none", threads=threads, variants=several
+        )
 
 
 def _no_equilibrium(body: SoftBody, what: str) -> str:

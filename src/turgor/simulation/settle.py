@@ -41,7 +41,7 @@ def settle(sim: Simulation) -> None:
             view, inflates = sim[body.name], body.gas is not None and body.gas.inflate > 0.0
             rest = np.atleast_1d(view.rest_volume)
             owns = [cast(SoftBody, scene.bodies[index]) for scene in scenes]
-            found = _starts(owns, view.glued, known)
+            found = _starts([_at_the_origin(own, view.glued) for own in owns], sim.settings.threads, known)
             places = [
                 one.positions @ rotation_matrix(own.rotation).T + np.array(own.at)
                 for own, one in zip(owns, found, strict=True)
@@ -53,27 +53,26 @@ def settle(sim: Simulation) -> None:
                 view.positions = np.array(places) if len(scenes) > 1 else places[0]
 
 
-def _starts(bodies: list[SoftBody], glued: npt.NDArray[np.int32], known: dict[str, Equilibrium]) -> list[Equilibrium]:
+def _starts(bodies: list[SoftBody], threads: int | str, known: dict[str, Equilibrium]) -> list[Equilibrium]:
     """The equilibria of a body of each world, at the origin; `known` has those of bodies that are alike."""
-    alike = [_at_the_origin(body, glued) for body in bodies]
-    keys = [repr((replace(body, name="alike"), body.shape.recipe)) for body in alike]
-    new = {key: body for key, body in zip(keys, alike, strict=True) if key not in known}
+    keys = [repr((replace(body, name="alike"), body.shape.recipe)) for body in bodies]
+    new = {key: body for key, body in zip(keys, bodies, strict=True) if key not in known}
     if _fills(bodies[0]):
-        found = _filled(new, glued)
+        found = _filled(new, threads)
     else:
-        found = dict(zip(new, equilibria(list(new.values()), glued), strict=True))
+        found = dict(zip(new, equilibria(list(new.values()), threads), strict=True))
     known |= {key: one for key, one in found.items() if isinstance(one, Equilibrium)}
-    wrong = {world: found[key] for world, key in enumerate(keys) if key not in known}
-    for world, error in wrong.items():
-        assert isinstance(error, TurgorError)
+    wrong = {world: error for world, key in enumerate(keys) if isinstance(error := found.get(key), TurgorError)}
+    if wrong:
+        world, error = next(iter(wrong.items()))
         if len(bodies) == 1:
             raise error
-        reasons = {other: str(reason) for other, reason in wrong.items()}
-        raise UnstableError(f"world {world}: {error}", reasons) from error
+        raise UnstableError(f"world {world}: {error}", {w: str(reason) for w, reason in wrong.items()}) from error
     return [known[key] for key in keys]
 
 
 def _at_the_origin(body: SoftBody, glued: npt.NDArray[np.int32]) -> SoftBody:
+    """At rest there, as any other that is alike; `glued` vertices stay."""
     origin = (0.0,) * body.dim
     turn = 0.0 if body.dim == 2 else origin
     held = tuple(np.union1d(body.pinned, glued).tolist())
@@ -92,7 +91,7 @@ def _amount(body: SoftBody, volume: float, rest_volume: float) -> float:
     return gas.nRT_at(rest_volume) * float((volume / rest_volume) ** gamma)
 
 
-def _filled(bodies: dict[str, SoftBody], glued: npt.NDArray[np.int32]) -> dict[str, Equilibrium | TurgorError]:
+def _filled(bodies: dict[str, SoftBody], threads: int | str) -> dict[str, Equilibrium | TurgorError]:
     """The equilibria at the entered pressures, as if a pump held them. Remembered: a rebuild asks for them again."""
     found: dict[str, Equilibrium | TurgorError] = {}
     pumped: dict[str, SoftBody] = {}
@@ -106,7 +105,7 @@ def _filled(bodies: dict[str, SoftBody], glued: npt.NDArray[np.int32]) -> dict[s
         else:
             held = Gas(gauge=gas.gauge, absolute=gas.absolute, ambient=gas.ambient, held=True)
             pumped[key] = replace(body, gas=held)
-    for key, one in zip(pumped, equilibria(list(pumped.values()), glued, shaken=True), strict=True):
+    for key, one in zip(pumped, equilibria(list(pumped.values()), threads, shaken=True), strict=True):
         body = bodies[key]
         if isinstance(one, TurgorError):
             found[key] = SceneError(_cannot_hold(body))
