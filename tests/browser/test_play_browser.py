@@ -320,14 +320,19 @@ def test_a_ball_hangs_from_the_hand_by_its_weight(visitor: Visitor) -> None:
     scene.set("body.drag", 1.0)
     scene.add_ground()
     enter(visitor, scene)
+    world, moved = visitor.playground.world, [0.0]  # s: when it was last seen to move
+
+    def speed_now() -> Any:
+        return ask(visitor.playground, lambda: (np.abs(world.sim["body"].velocities).max(), world.sim.time))
+
+    # what falls may have left the place that is pressed
+    visitor.wait(lambda: speed_now()[0] < 0.1 and state(visitor)[0][:, 2].min() < 0.02, "the ball to lie", seconds=60)
     x, y = take(visitor)
     visitor.move((x, y), (x, visitor.pixel((0.0, 0.0, 2.0))[1]))
 
-    world, moved = visitor.playground.world, [0.0]  # s: when it was last seen to move
-
     def hangs() -> bool:
         """It hangs still, for longer than it does at the end of a swing."""
-        speed, now = ask(visitor.playground, lambda: (np.abs(world.sim["body"].velocities).max(), world.sim.time))
+        speed, now = speed_now()
         if speed > 0.02 or state(visitor)[0][:, 2].min() < 0.05:
             moved[0] = now
         return bool(now > moved[0] + 1.0)

@@ -39,6 +39,12 @@ def drop() -> Recording:
     return film("drop-2d", 61)
 
 
+@pytest.fixture(scope="module")
+def long() -> Recording:
+    """10 s of it: an export takes so long that what happens at its beginning does not come too late."""
+    return film("drop-2d", 601)
+
+
 def workers(folder: Path) -> list[int]:
     """Processes (the child, its ffmpeg) that have the folder in their command line."""
     found = []
@@ -231,17 +237,17 @@ def test_an_error_of_the_child_is_a_sentence_here(drop, private):
     assert workers(private) == []
 
 
-def test_a_child_that_dies_is_reported(drop, private):
+def test_a_child_that_dies_is_reported(long, private):
     def murder(done: int, total: int) -> None:
         for process in workers(private):
             os.kill(process, signal.SIGKILL)
 
     with pytest.raises(SceneError, match=r"The \.mp4 file could not be made: .*status -9"):
-        export(drop, "mp4", options={"size": SMALL}, progress=murder)
+        export(long, "mp4", progress=murder)
     assert not left_in(private)
 
 
-def test_cancel_ends_the_child_and_removes_its_files(drop, private):
+def test_cancel_ends_the_child_and_removes_its_files(long, private):
     cancel = threading.Event()
     seen: list[list[int]] = []
 
@@ -251,7 +257,7 @@ def test_cancel_ends_the_child_and_removes_its_files(drop, private):
             cancel.set()
 
     with pytest.raises(CancelledError):
-        export(drop, "mp4", progress=stop, cancel=cancel)
+        export(long, "mp4", progress=stop, cancel=cancel)
     assert len(seen[0]) >= 2  # the painter and its ffmpeg
     assert workers(private) == []
     assert not left_in(private)
