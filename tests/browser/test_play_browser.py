@@ -261,7 +261,7 @@ def test_a_drag_brings_the_vertex_under_the_pointer_and_a_throw_keeps_its_moment
     # It follows: once at rest, the vertex that was pressed is under the pointer, on the page.
     x, y = take(visitor)
     pointer = (x - 0.12 * size, y - 0.15 * size)
-    start = held_gap(visitor)[0]
+    start = held_gap(visitor)[1]  # where the hand is: the vertex may be on its way there, and still far
     visitor.move((x, y), pointer)
 
     visitor.wait(lambda: np.hypot(*np.subtract(visitor.pixel(held_gap(visitor)[1]), pointer)) < HOLDS, "the hand")

@@ -68,7 +68,7 @@ def test_lists_that_are_too_short_grow_to_the_same_bits(monkeypatch):
         method.constraints.capacity, method.lists.candidates.capacity = 5, 7
         method.allocate()
         sim.run(seconds=0.8)
-        assert sim.engine.grown > 1
+        assert sim.engine.replay.grown > 1
         return sim
 
     assert short(1).state_hash() == short(3).state_hash()

@@ -134,6 +134,7 @@ class Visitor:
             viewport={"width": size[0], "height": size[1]}, device_scale_factor=sharpness, accept_downloads=True,
             color_scheme="dark" if dark else "light", is_mobile=phone, has_touch=phone,
         )  # fmt: skip
+        self.context.set_default_timeout(1000 * PATIENCE)
         if calm:
             self.context.add_init_script(CALM)
         self.page: Page = self.context.new_page()
@@ -142,9 +143,9 @@ class Visitor:
         self.page.goto(playground.url)
         self.wait(lambda: set(playground.server.get_clients()) - before, "the page to connect")
         self.id = max(set(playground.server.get_clients()) - before)
-        self.page.get_by_role("toolbar").wait_for(timeout=1000 * PATIENCE)  # there is a picture
+        self.page.get_by_role("toolbar").wait_for()  # there is a picture
         if not phone:
-            self.page.get_by_text("real-time factor").wait_for(timeout=1000 * PATIENCE)
+            self.page.get_by_text("real-time factor").wait_for()
         self.wait(lambda: np.isfinite(self.camera.position).all(), "the camera's first message")
         self.told: list[FloatArray] = []  # (2, 3) eye and target each, as the page has told them
         self.camera.on_update(self._hear)

@@ -71,7 +71,7 @@ def watched() -> Iterator[HostWork]:
 
 def recorded_launches(sim: Simulation) -> int:
     """Kernels in the graph of a frame; those inside a loop or a condition count once."""
-    sim.engine.record_again()
+    sim.engine.replay.record_again()
     with watched() as work:
         sim.prepare()
     return len(work.launches)

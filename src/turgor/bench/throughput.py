@@ -104,8 +104,8 @@ def _host_row(name: str, scene: Scene, device: str, options: Options) -> Row:
     for _ in range(2):
         sim.step()
     times = timed(sim.step, device, options.seconds, options.least)
-    graph = best_time(sim.engine.run, device, options.seconds, options.least)
-    sim.engine.look()
+    graph = best_time(sim.engine.replay.run, device, options.seconds, options.least)
+    sim.engine.replay.look()
     with watched() as work:
         for _ in range(FRAMES):
             sim.step()

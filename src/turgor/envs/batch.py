@@ -21,9 +21,9 @@ from turgor.envs.kernels import kernels
 from turgor.envs.task import Task
 from turgor.errors import SceneError, UnstableError
 from turgor.kernel.launch import Launcher
+from turgor.kernel.recording import ONE_AT_A_TIME
 from turgor.simulation.failure import ensure_fine
 from turgor.simulation.simulation import Simulation
-from turgor.simulation.step.frame import ONE_AT_A_TIME
 
 __all__ = ["Batch"]
 

@@ -13,8 +13,11 @@ from typing import Any
 
 from warp._src import context
 
-__all__ = ["record_per_thread"]
+__all__ = ["ONE_AT_A_TIME", "record_per_thread"]
 
+# One thread at a time records a frame or launches kernels outside of one, as Warp loads modules meanwhile. Frames of
+# several simulations are replayed at the same time.
+ONE_AT_A_TIME = threading.RLock()
 NAMES = ("_apic_capture", "_apic_graph")  # Warp 1.19
 
 

@@ -17,7 +17,7 @@ GPU_CHECK = 30  # frames between looks at the status on a GPU: a look waits for 
 
 def run_frame(sim: Simulation) -> None:
     """Advance all bodies by one frame."""
-    sim.engine.run()
+    sim.engine.replay.run()
     sim.frame_index += 1
     if sim.model.device.is_cpu or sim.frame_index % GPU_CHECK == 0:
         ensure_fine(sim)

@@ -108,7 +108,7 @@ def _hand_over_world(sim: Simulation, awake: Simulation, shift: FloatArray) -> N
         getattr(awake.state.walls, name).assign(values + shift if name in PLACES else values)
     if awake.model.feels_air != sim.model.feels_air or awake.model.rigids.feels_air != sim.model.rigids.feels_air:
         awake.model.feels_air, awake.model.rigids.feels_air = sim.model.feels_air, sim.model.rigids.feels_air
-        awake.engine.record_again()
+        awake.engine.replay.record_again()
 
 
 def _places(sim: Simulation, awake: Simulation) -> tuple[IntArray, IntArray, IntArray]:

@@ -12,6 +12,7 @@ import logging
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from turgor.simulation.step import measures
 from turgor.simulation.step.frame import Step
 from turgor.simulation.step.implicit import ensure_known, unknown
 from turgor.simulation.threads import threads_of
@@ -83,7 +84,7 @@ def by_substeps(sim: Simulation, count: int) -> Choice:
 
 def needed_substeps(sim: Simulation) -> int:
     """Per frame, by the symplectic solver at the present state."""
-    longest = sim.engine.longest_steps(SCHEMES["symplectic"]).min(initial=math.inf)
+    longest = measures.longest_steps(sim.engine, SCHEMES["symplectic"]).min(initial=math.inf)
     return max(int(min(math.ceil(1.0 / (sim.settings.fps * max(longest, 1e-30))), 1e9)), MIN_SUBSTEPS)
 
 
@@ -117,7 +118,7 @@ def take(sim: Simulation, choice: Choice) -> None:
     """Go on with this solver from the present state."""
     if choice.solver != sim.solver:
         engine = made(sim, choice.solver)
-        sim.engine.meet_positions()
+        measures.meet_positions(sim.engine)
         for array in (sim.state.dt, sim.state.pace):  # they begin anew
             array.zero_()
         if sim.frame_index:

@@ -26,18 +26,18 @@ FloatArray = npt.NDArray[np.float64]
 
 def ensure_fine(sim: Simulation) -> None:
     """Raise UnstableError if a frame has failed since the last look."""
-    status = sim.engine.look()
-    missing, sim.engine.missing = sim.engine.missing, 0
+    status = sim.engine.replay.look()
+    missing, sim.engine.replay.missing = sim.engine.replay.missing, 0
     if status == FINE:
         return
     if status == TOO_STIFF and take_over(sim):
         for _ in range(missing):
-            sim.engine.run()
+            sim.engine.replay.run()
         ensure_fine(sim)
         return
     sim.frame_index = round(sim.time * sim.settings.fps)
     failure = failure_of(sim)
-    sim.engine.clear_failure()  # the state is that of the last good frame: it can be looked at, changed, and run
+    sim.engine.replay.clear_failure()  # the state is that of the last good frame: it can be looked at, changed, and run
     if status == TOO_STIFF:
         sim.state.pace.zero_()  # what was too many is not kept up
     if sim.worlds == 1:

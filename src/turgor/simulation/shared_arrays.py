@@ -20,6 +20,7 @@ import warp as wp
 
 from turgor.errors import SceneError
 from turgor.simulation.failure import ensure_fine
+from turgor.simulation.step import measures
 from turgor.simulation.views.view import FloatArray
 from turgor.simulation.worlds import numbers_of
 
@@ -64,7 +65,7 @@ class SharedArrays:
     def forces(self) -> Any:
         """N: the total force on each point at the present state; a copy, which later frames leave as it is."""
         ensure_fine(self._sim)
-        return self._view(self._sim.engine.total_forces())
+        return self._view(measures.total_forces(self._sim.engine))
 
     @property
     def order(self) -> npt.NDArray[np.int32]:

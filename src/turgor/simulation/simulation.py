@@ -42,6 +42,7 @@ from turgor.simulation.settle import settle
 from turgor.simulation.shared_arrays import SharedArrays
 from turgor.simulation.sleep import Sleep
 from turgor.simulation.statics import Settled
+from turgor.simulation.step import measures
 from turgor.simulation.step.frame import Step
 from turgor.simulation.views.body import BodyView
 from turgor.simulation.views.contacts import ContactEvent, Listeners, contacts_of
@@ -270,7 +271,7 @@ class Simulation:
         time zero, with the parameters of its scene. After an UnstableError: `sim.restart(error.worlds)`, and go on.
         """
         with self._turn:
-            self.engine.look()
+            self.engine.replay.look()
             if self._start is None:
                 numbers_of(self, worlds)
                 self.rebuild(restart=True)
@@ -284,7 +285,7 @@ class Simulation:
         a simulation that runs on a page, waits for the frame.
         """
         with self._turn:
-            self.engine.look()
+            self.engine.replay.look()
 
     def keep_start(self) -> None:
         """From now on `restart` goes back to the present state, each world to its own."""
@@ -298,12 +299,12 @@ class Simulation:
         targets: their numbers, or a mask of all. What a grab pulls stays as it is.
         """
         with self._turn:
-            self.engine.look()
+            self.engine.replay.look()
             copy_world(self, source, targets)
 
     def prepare(self) -> None:
         """Compile the kernels and record the frame now, so that the first step takes no longer than the others."""
-        self.engine.prepare()
+        self.engine.replay.prepare()
 
     # looking --------------------------------------------------------------------------------------------------------
 
@@ -372,7 +373,7 @@ class Simulation:
         The symplectic solver's does not add up: its energy swings by that share. Bending and contact are not in it.
         """
         self.catch_up()
-        found = self.engine.energy_error()
+        found = measures.energy_error(self.engine)
         return cast(float, float(found[0]) if self.worlds == 1 else found)
 
     @property
@@ -425,7 +426,10 @@ class Simulation:
             ensure_fine(self)
             if not self.engine.fresh:
                 if self.vertices:
-                    self._force_array, self._forces = self.engine.total_forces(), None  # read only where asked for
+                    self._force_array, self._forces = (
+                        measures.total_forces(self.engine),
+                        None,
+                    )  # read only where asked for
                 self.engine.fresh = True
 
     def energy(self) -> Energy:
@@ -434,10 +438,10 @@ class Simulation:
         volume = np.asarray(self.engine.scratch.volume.numpy(), np.float64).reshape(self.worlds, -1)
         unknown = np.full(self.worlds, math.nan)
         leapfrog = self.engine.scheme.leapfrog
-        sums = self.engine.world_sums(self._force_array if leapfrog else None)
-        losses = self.engine.losses(sums) if self.settings.ledger else (unknown, unknown)
+        sums = measures.world_sums(self.engine, self._force_array if leapfrog else None)
+        lost = measures.losses(self.engine, sums) if self.settings.ledger else (unknown, unknown)
         later = half_step(self.model, self.state, sums, self.dt) if leapfrog else np.zeros(self.worlds)
-        return energy(self.model, self.state, sums, volume, losses, later)
+        return energy(self.model, self.state, sums, volume, lost, later)
 
     def contacts(self) -> Contacts:
         """What touches what now: count, deepest penetration, and arrays of pairs, points, normals, depths, impulses.

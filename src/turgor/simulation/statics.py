@@ -197,7 +197,7 @@ class Search:
     def _advance(self) -> None:
         """A round of substeps."""
         try:
-            self.sim.engine.run()
+            self.sim.engine.replay.run()
             ensure_fine(self.sim)
         except UnstableError as error:
             raise UnstableError(f"the scene has no equilibrium that could be found: {error}") from None

@@ -63,7 +63,7 @@ def test_more_contacts_in_a_world_than_there_was_room_for(as_on_a_gpu, monkeypat
         sim = turgor.Simulation(meeting(), worlds=2, substeps=8, threads=1)
         for _ in range(4):
             sim.step()
-        return sim.engine.grown, sim.state_hash()
+        return sim.engine.replay.grown, sim.state_hash()
 
     enough, expected = moved()
     made = world_rows.WorldRows.__init__

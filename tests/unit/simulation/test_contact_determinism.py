@@ -112,8 +112,8 @@ def test_lists_that_grow_change_nothing(dim, monkeypatch):
         roomy.step()
         tight.step()
         assert tight.state_hash() == roomy.state_hash()
-    assert tight.engine.grown > 1
-    assert roomy.engine.grown == 0
+    assert tight.engine.replay.grown > 1
+    assert roomy.engine.replay.grown == 0
 
 
 @pytest.mark.req("X1", "X9")
@@ -130,6 +130,6 @@ def test_many_bodies_that_start_in_one_place(dim):
     method.lists.candidates.capacity, method.constraints.capacity = 1_000_000, 20_000
     method.allocate()
     assert advanced(tight, 4) == advanced(roomy, 4)
-    assert tight.engine.grown > 0
-    assert roomy.engine.grown == 0
+    assert tight.engine.replay.grown > 0
+    assert roomy.engine.replay.grown == 0
     assert tight.engine.split.method.overlaps.capacity > 4 * 40 + 64

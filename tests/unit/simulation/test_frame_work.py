@@ -102,7 +102,7 @@ def test_work_of_contact_in_fixed_scenes(name: str) -> None:
     done = work_of(sim)
     assert done["contacts"] > 0  # else nothing is tested
     assert {key: count for key, count in done.items() if count > SPARE * bounds[key]} == {}
-    assert sim.engine.grown <= 4  # buffers double; each time costs the frames of before again
+    assert sim.engine.replay.grown <= 4  # buffers double; each time costs the frames of before again
 
 
 @pytest.mark.req("X6")
@@ -111,7 +111,7 @@ def test_each_thing_that_is_counted_is_counted() -> None:
     sim = built("five-balls")
     sim.step()
     with watched() as work:
-        sim.engine.record_again()
+        sim.engine.replay.record_again()
         sim.step()
         sim.state.x.numpy()
     assert len(work.launches) > 50

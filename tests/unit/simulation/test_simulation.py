@@ -448,14 +448,14 @@ def test_a_rebuild_needs_a_scene():
 def test_who_reads_from_another_thread_waits_for_the_frame(monkeypatch):
     """As in a notebook whose simulation runs on a page: two threads must never replay the same frame."""
     sim = turgor.Simulation(turgor.gallery.load("drop-2d"))
-    run, inside, go, seen = sim.engine.run, threading.Event(), threading.Event(), []
+    run, inside, go, seen = sim.engine.replay.run, threading.Event(), threading.Event(), []
 
     def slow() -> None:
         inside.set()
         assert go.wait(60.0)
         run()
 
-    monkeypatch.setattr(sim.engine, "run", slow)
+    monkeypatch.setattr(sim.engine.replay, "run", slow)
     stepping = threading.Thread(target=sim.step)
     stepping.start()
     assert inside.wait(60.0)

@@ -2,16 +2,13 @@
 
     forces -> volume -> pressure -> integrate -> collisions -> move
 
-A frame is recorded once as a graph and replayed: no allocation, no copy to the host, no Python in between. The number
-of substeps is planned on the device, and a device-side loop runs them.
+A frame is recorded once as a graph and replayed (`replay.py`): no allocation, no copy to the host, no Python in
+between. The number of substeps is planned on the device, and a device-side loop runs them.
 """
 
 from __future__ import annotations
 
-import logging
 import math
-import os
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -22,14 +19,9 @@ import warp as wp
 from turgor.contact import walls
 from turgor.contact.method import ContactMethod
 from turgor.diagnose import losses
-from turgor.diagnose.bodies import BodySums, sum_body
-from turgor.diagnose.energy import half_step_losses
-from turgor.diagnose.world_sums import WorldSums, sum_worlds
-from turgor.errors import UnstableError
 from turgor.forces import membrane
-from turgor.kernel.launch import Launcher, rehearsal
+from turgor.kernel.launch import Launcher
 from turgor.kernel.rows import clear_rows, copy_rows, indices
-from turgor.kernel.status import OVERFLOW
 from turgor.kernel.team import Team
 from turgor.model.model import BLOCK, Model
 from turgor.model.saved import Rollback, restore, saved
@@ -39,6 +31,7 @@ from turgor.simulation.step.forces import Forces
 from turgor.simulation.step.free_turns import BlockTurn, block_turn
 from turgor.simulation.step.fused import FusedEnd
 from turgor.simulation.step.implicit import BackwardEuler
+from turgor.simulation.step.replay import Replay
 from turgor.simulation.step.slow_damping import SlowDamping
 from turgor.simulation.step.spectrum import SkinSpectrum
 from turgor.simulation.step.split import SplitEnd
@@ -50,16 +43,9 @@ __all__ = ["Step"]
 
 FloatArray = npt.NDArray[np.float64]
 
-# One thread at a time records a frame or launches kernels outside of one, as Warp loads modules meanwhile. Frames of
-# several simulations are replayed at the same time (`kernel/recording.py` keeps the two apart).
-ONE_AT_A_TIME = threading.RLock()
-_COMPILED: set[str] = set()  # names of the modules that are there
 LOOK = 16  # substeps between two looks at a lone body's shape, where their number is fixed
 PULSE = 4  # substeps, a multiple of those of a turn on a GPU
 ESTIMATE_EVERY = 16  # frames between estimates of the error, where nothing depends on it
-GROWTHS = 32  # times that contact buffers may grow in one frame
-
-log = logging.getLogger("turgor")
 
 
 class Step:
@@ -124,15 +110,12 @@ class Step:
         self.unroll = 1 if self.device.is_cpu else 4 if substeps is None else math.gcd(substeps, 4)
         # substeps between actions of bending on skins of a material, in plans of the symplectic solver
         self.pulse = PULSE if model.has_membranes and len(model.hinges) and substeps is None and scheme.leapfrog else 1
-        self._graph: Any = None
-        self._rollback = Rollback([])  # made when the frame is recorded
-        self._launched = 0  # frames since the last look
+        self.replay = Replay(self)
+        self.rollback = Rollback([])  # made when the frame is recorded
         self.fresh = False  # whether forces, volumes and pressures were evaluated at the present state
         self.unsure = False  # whether parameters or the state were set: another solver may be better now
-        self.missing = 0  # frames that were launched and not computed, as looks have found
         self._disturbed: set[int] = set()  # bodies
         self._all_disturbed = False
-        self.grown = 0  # times that contact buffers were too small
         # launches of others, recorded with the frame: when the forces of a substep are known, and at its end
         self.before_motion: Callable[[], None] | None = None
         self.after_substep: Callable[[], None] | None = None
@@ -159,10 +142,12 @@ class Step:
             self.model, self.state, self.scratch, self.launch, self.scheme, contact, self.implicit, **options
         )
 
-    def _new_rollback(self) -> Rollback:
+    @property
+    def changing(self) -> list[Any]:
+        """What has arrays that a frame changes."""
         parts = self.split.parts.values() if self.split is not None else ()
         rigid = [self.state.rigid] if self.model.rigids.total else []
-        return Rollback([self.state, *rigid, *parts, *self._own_parts.values()])
+        return [self.state, *rigid, *parts, *self._own_parts.values()]
 
     @property
     def _own_parts(self) -> dict[str, Any]:
@@ -176,111 +161,6 @@ class Step:
     def empty(self) -> bool:
         """Whether there is nothing but walls."""
         return self.count == 0 and self.split is None
-
-    def run(self) -> None:
-        """Advance the state by one frame. `look` says whether that went well."""
-        self.fresh = False
-        if self.empty:
-            self.state.clock.fill_(float(self.state.clock.numpy()[0]) + self.frame_time)
-            self.move_walls(0.0)
-            return
-        if self.implicit is not None:
-            self.implicit.check()
-        self.prepare()
-        self._launched += 1
-        if self.scratch.team is not None:
-            self.scratch.team.start()
-        wp.capture_launch(self._graph)
-
-    def prepare(self) -> None:
-        """Compile the kernels and record the frame, if that has not been done."""
-        if self._graph is None and not self.empty:
-            self._rollback = self._new_rollback()  # buffers may have grown
-            team = self.scratch.team
-            with ONE_AT_A_TIME:
-                self._compile()
-                if team is not None:
-                    team.begin()
-                with wp.ScopedCapture(device=self.device) as capture:
-                    self.frame()
-                    if team is not None:
-                        team.end()
-                if team is not None:
-                    team.enlist()
-            self._graph = capture.graph
-
-    def _compile(self) -> None:
-        """Compile what the frame needs, several modules at once: in the order of launches it would be one by one."""
-        if not self.device.is_cpu:
-            return
-        with rehearsal() as modules, wp.ScopedCapture(device=self.device):
-            self.frame()
-        missing = [module for name, module in modules.items() if name not in _COMPILED]
-        if missing:
-            wp.force_load(self.device, missing, max_workers=os.cpu_count())
-            _COMPILED.update(modules)
-
-    def record_again(self) -> None:
-        """Record the frame again before the next one: other launches are needed from now on."""
-        self._graph = None
-
-    def look(self) -> int:
-        """Wait for the frames launched so far, and say how they went: `kernel.status`.
-
-        Where a contact buffer was too small, the frame was undone and those after it did nothing: the buffer grows,
-        and all of them are computed now.
-        """
-        for _ in range(GROWTHS):
-            status = int(self.scratch.status.numpy()[0])
-            if status != OVERFLOW:
-                self.missing += self._launched - int(self.scratch.frames.numpy()[0])
-                self._launched = 0
-                self.scratch.frames.zero_()
-                return status
-            missing = self._launched - int(self.scratch.frames.numpy()[0])
-            self._grow()
-            self._launched = 0
-            self.scratch.frames.zero_()
-            self.scratch.status.zero_()
-            for _ in range(missing):
-                self.run()
-        raise UnstableError(f"contact needs ever more memory at t = {float(self.state.clock.numpy()[0]):.4g} s")
-
-    def _grow(self) -> None:
-        """Larger contact buffers where one was too small."""
-        assert self.split is not None
-        for part in self.split.parts.values():
-            if int(part.overflow.numpy()[0]):
-                if part.hopeless():
-                    raise self._crumpled()
-                part.grow()
-        if self.implicit is not None and self.implicit.pairs is not None:
-            self.implicit.pairs.allocate()
-        self.record_again()
-        self.grown += 1
-        log.info("contact buffers were too small and have grown; the frame is computed again")
-
-    def clear_failure(self) -> None:
-        """What a frame that was undone has left behind."""
-        self.scratch.status.zero_()
-        self.scratch.body_failed.zero_()
-        for part in () if self.split is None else self.split.parts.values():
-            part.overflow.zero_()
-
-    def _crumpled(self) -> UnstableError:
-        """The error for surfaces that are a heap of folds: the fastest body is the one that blew up."""
-        speeds = np.linalg.norm(self.scratch.v_free.numpy(), axis=1)  # in the frame that was undone
-        world, fastest = divmod(int(np.nan_to_num(speeds, nan=np.inf).argmax()), max(self.model.vertices, 1))
-        name = self.model.bodies[int(self.model.body_host[fastest])].name
-        self.scratch.frames.zero_()
-        self._launched = 0
-        self.clear_failure()  # other worlds may go on
-        message = (
-            (f"world {world}: " if self.model.worlds > 1 else "")
-            + f"body {name!r} at t = {float(self.state.clock.numpy()[0]):.4g} s is crumpled, and contact finds no end: "
-            "use substeps='auto' or more substeps, or lower its stiffness, gas pressure or velocity"
-        )
-        return UnstableError(message, {world: message})
 
     def changed(self, moved: bool = True, body: int | None = None) -> None:
         """Parameters, velocities or (`moved`) positions were set: what was measured or listed is out of date.
@@ -353,7 +233,7 @@ class Step:
         for name, part in self._own_parts.items():
             if any(key.startswith(f"{name}_") for key in arrays):
                 restore(part, arrays, f"{name}_")
-        self.record_again()
+        self.replay.record_again()
 
     # a frame --------------------------------------------------------------------------------------------------------
 
@@ -517,7 +397,7 @@ class Step:
     def begin(self) -> None:
         """Keep the state, to go back to if the frame fails; look at the error of the energy."""
         self.launch(self.k_plan.begin_frame, 1, frame_time=self.frame_time, estimate_every=self.estimate_every)
-        self._rollback.keep()
+        self.rollback.keep()
         if self.count and self.model.walls.count:
             self.scratch.wall_impulse.zero_()
         if self.count:
@@ -596,73 +476,5 @@ class Step:
             self.split.inspect()
         self.forces.find_runaways()
         self.launch(self.k_plan.end_frame, 1)
-        wp.capture_if(self.scratch.failed, on_true=self._rollback.go_back)
+        wp.capture_if(self.scratch.failed, on_true=self.rollback.go_back)
         self.move_walls(0.0)
-
-    # for others -----------------------------------------------------------------------------------------------------
-
-    def longest_steps(self, scheme: Scheme) -> FloatArray:
-        """(bodies,) s: the longest stable step of each body with `scheme` at the present state."""
-        if not self.count:
-            return np.zeros(0)
-        with ONE_AT_A_TIME:
-            if self.spectrum is not None:
-                self.spectrum.run()
-            self.bound(scheme)
-        return np.nan_to_num(np.asarray(self.scratch.step_bound.numpy(), np.float64), nan=0.0)
-
-    def meet_positions(self) -> None:
-        """Velocities of the middle of the last substep become those of the time of the positions."""
-        dt = float(self.state.dt.numpy()[0])
-        if self.scheme.leapfrog and self.count and dt > 0.0:
-            self.scratch.step_change.fill_(-dt)
-            with ONE_AT_A_TIME:
-                self.shift_velocities()
-
-    def body_sums(self, body: int) -> BodySums:
-        """Mass, momentum, centre and height of a soft body at the present state."""
-        with ONE_AT_A_TIME:
-            return sum_body(self.model, self.state, body)
-
-    def total_forces(self) -> Any:
-        """Device array (vertices * worlds) of the total force on each point at the present state, N."""
-        s = self.state
-        out = wp.zeros_like(s.x)
-        with ONE_AT_A_TIME:
-            self.forces.evaluate(s.x, s.v, 0.0, looking=True)
-            self.keep_lost_forces()
-            self.forces.reshape_areas(s.x, s.v)
-            self.forces.add_up(out)
-        return out
-
-    def energy_error(self) -> FloatArray:
-        """(worlds,) estimated error of the energy of vibrations, as a share of the largest there was."""
-        table = self.state.energy_error.numpy().reshape(self.model.worlds, -1, 4)
-        frames = round(float(self.state.clock.numpy()[0]) / self.frame_time)
-        span = ((frames - 1) % self.estimate_every + 1) * self.frame_time
-        return accuracy_of.relative_error(table, self.scheme, float(self.scratch.dt.numpy()[0]), span)
-
-    def world_sums(self, force: Any) -> WorldSums:
-        """Of all vertices at the present state, for its energy; force: as `total_forces` gives it, or None."""
-        nothing = wp.empty(0, dtype=self.model.numbers.vec, device=self.model.device)
-        with ONE_AT_A_TIME:
-            scratch = self.scratch
-            return sum_worlds(
-                self.model, self.state, nothing if force is None else force, scratch.lost_force, scratch.wind_force
-            )
-
-    def losses(self, sums: WorldSums) -> tuple[FloatArray, FloatArray]:
-        """(worlds,) J each: dissipated, and work done from outside, since the start; as of the positions.
-
-        Where velocities belong to the middle of a substep, half a substep's are still to be added (`half_step_losses`).
-        """
-        worlds, owners = self.model.worlds, (self.state, self.state.rigid)
-
-        def total(name: str) -> FloatArray:
-            return np.asarray(sum(getattr(owner, name).numpy().reshape(worlds, -1).sum(axis=1) for owner in owners))
-
-        dissipated, work = total("dissipated"), total("work")
-        if self.scheme.leapfrog:
-            more, put_in = half_step_losses(self.model, self.state, self.scratch, sums)
-            dissipated, work = dissipated + more, work + put_in
-        return dissipated, work

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.simulation.step.frame import ONE_AT_A_TIME, Step
+from turgor.kernel.recording import ONE_AT_A_TIME
+from turgor.simulation.step.frame import Step
 from turgor.solvers import plan, quench, stability
 
 __all__ = ["Forces", "Quench"]
@@ -100,7 +101,7 @@ class Quench:
         step.scheme = replace(scheme, imaginary=STEP * scheme.imaginary, real=STEP * scheme.real)
         longest = STEP * float(bound.min(initial=np.inf))
         step.frame_time = substeps * longest if longest < LONGEST else plan.MIN_SUBSTEPS * LONGEST
-        step.record_again()
+        step.replay.record_again()
 
     def _keep_areas(self) -> None:
         """The end of a substep clears them."""

@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-from turgor.simulation.step.frame import ONE_AT_A_TIME, Step
+from turgor.kernel.recording import ONE_AT_A_TIME
+from turgor.simulation.step.frame import Step
+from turgor.simulation.step.measures import total_forces
 from turgor.solvers import relax
 
 __all__ = ["Relaxation"]
@@ -68,7 +70,7 @@ class Relaxation:
     def largest_forces(self) -> FloatArray:
         """(worlds,) N, on a point that is free to move, at the present state."""
         model = self.step.model
-        forces = np.asarray(self.step.total_forces().numpy(), np.float64)
+        forces = np.asarray(total_forces(self.step).numpy(), np.float64)
         squares = np.where(model.inverse_mass.numpy() > 0.0, np.einsum("ij,ij->i", forces, forces), 0.0)
         return np.asarray(np.sqrt(squares.reshape(model.worlds, -1).max(axis=1, initial=0.0)))
 

@@ -16,6 +16,7 @@ from turgor.scene.data import AIR, SoftBody
 from turgor.scene.gas import GAS_CONSTANT, VOLUME_FLOOR
 from turgor.scene.swelling import spring_like
 from turgor.simulation.failure import ensure_fine
+from turgor.simulation.step import measures
 from turgor.simulation.views.view import (
     STIFFNESS,
     Angular,
@@ -300,7 +301,7 @@ class BodyView(AnyBodyView):
 
     def _sums(self) -> BodySums:
         ensure_fine(self._sim)
-        return self._sim.engine.body_sums(self.index)
+        return measures.body_sums(self._sim.engine, self.index)
 
     def _height(self, highest: bool) -> FloatArray:
         sums = self._sums()
@@ -355,7 +356,7 @@ class BodyView(AnyBodyView):
             self._put(model.skin_stiffness, len(model.parts), self._rows("stiffness") + self._spring_like())
         if name in (*AIR, "wind_drag") and not model.feels_air:
             model.feels_air = True
-            self._sim.engine.record_again()
+            self._sim.engine.replay.record_again()
 
     def _spring_like(self) -> FloatArray:
         """(worlds,) N/m."""

@@ -273,7 +273,7 @@ class RigidView(AnyBodyView):
         self._sim.engine.changed(moved=name in ("x", "q"), body=self._number)
         if name in AIR and not self._rigids.feels_air:
             self._rigids.feels_air = True
-            self._sim.engine.record_again()
+            self._sim.engine.replay.record_again()
 
     def _carry_glue(self) -> None:
         """Glued vertices go where the body goes."""

@@ -81,7 +81,7 @@ def go_on_with(sim: Simulation, wall: str, motion: str, value: Any) -> None:
         _write(sim, wall, name, values)
     if np.any(value) and not state.moving:
         state.moving = True
-        sim.engine.record_again()
+        sim.engine.replay.record_again()
 
 
 def _write(sim: Simulation, wall: str, name: str, values: Any) -> None:
