@@ -47,17 +47,18 @@ class Axis:
         if self.kind == "list":
             places = np.minimum((np.asarray(share) * len(self.values)).astype(int), len(self.values) - 1)
             return [self.values[place] for place in places]
-        if self.kind == "log":
-            low, high = math.log(self.low), math.log(self.high)
-            found = np.exp(low + share * (high - low))
-            return np.where(share == 0.0, self.low, np.where(share == 1.0, self.high, found))  # the ends to the bit
         if self.kind == "normal":
             from statistics import NormalDist
 
             tiny = 1e-12
             inverse = np.vectorize(NormalDist().inv_cdf, otypes=[float])
             return self.low + self.high * inverse(np.clip(share, tiny, 1.0 - tiny))
-        return self.low + share * (self.high - self.low)
+        if self.kind == "log":
+            low, high = math.log10(self.low), math.log10(self.high)  # powers of ten are met exactly
+            found = np.power(10.0, low + share * (high - low))
+        else:
+            found = self.low + share * (self.high - self.low)
+        return np.where(share == 0.0, self.low, np.where(share == 1.0, self.high, found))  # the ends to the bit
 
 
 def axis_of(path: str, given: Any) -> Axis:
@@ -198,7 +199,8 @@ class Design:
         if axis.kind == "list" or axis.drawn:
             return axis.values
         count = axis.count or 1
-        shares = self._generator(number).uniform(size=count) if axis.kind in DRAWN else np.linspace(0.0, 1.0, count)
+        drawn = axis.kind in DRAWN
+        shares = self._generator(number).uniform(size=count) if drawn else np.arange(count) / max(count - 1, 1)
         found: Sequence[Any] = np.asarray(axis.at(shares)).tolist()
         return found
 

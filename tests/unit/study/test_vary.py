@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -30,9 +32,17 @@ def test_ranges_include_both_ends() -> None:
     assert column("1:3:5") == [1.0, 1.5, 2.0, 2.5, 3.0]
     assert column("3:1:2") == [3.0, 1.0]
     assert column("2:5:1") == [2.0]
-    logs = column("log:10:1000:3")
-    assert (logs[0], logs[2]) == (10.0, 1000.0)
-    assert logs[1] == pytest.approx(100.0)
+    low, middle, high = column("log:0.3:7:3")
+    assert (low, high) == (0.3, 7.0)
+    assert middle == pytest.approx(math.sqrt(0.3 * 7.0))
+
+
+def test_ranges_have_the_numbers_that_a_person_would_write() -> None:
+    """In tables and reports; sums of rounded steps would be 0.30000000000000004 and 9999999.99999998."""
+    assert column("0.1:0.7:7") == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
+    assert column("0:1:11") == [k / 10 for k in range(11)]
+    assert column("log:100:1e9:8") == [1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+    assert column("log:0.001:10:5") == [0.001, 0.01, 0.1, 1.0, 10.0]
 
 
 def test_random_numbers_follow_the_seed() -> None:
