@@ -387,7 +387,7 @@ def test_scenes_of_the_gallery_open_from_the_dropdown(visitor: Visitor, name: st
         enter(visitor, weightless(soft))
     visitor.choose("Scene", name)
     visitor.wait(lambda: playground.world.scene.name == name, "the scene to be opened")
-    visitor.page.get_by_text(playground.world.scene.description).wait_for()
+    visitor.wait(visitor.page.get_by_text(playground.world.scene.description).is_visible, "its description")
     updates = playground.rates.all_updates
     visitor.wait(lambda: playground.world.sim.time > 0 and playground.rates.all_updates > updates + 2, "frames")
     visitor.wait(lambda: colourful(visitor.picture()) > 0.002, "something to be seen")
