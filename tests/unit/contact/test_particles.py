@@ -15,6 +15,8 @@ from turgor.contact.martin2009.placement import features_of, particle_count
 from turgor.kernel.numbers import numbers, start_warp
 from turgor.model.saved import Rollback
 
+BOX = turgor.shapes.box((1.0, 1.0, 1.0))
+
 
 def places(stage):
     return stage.contacts.particle_feature.numpy().copy()
@@ -302,3 +304,19 @@ def test_an_odd_number_of_crossings_means_inside(name, precision):
     truth = count > 0.5
     assert 0.1 < truth.mean() < 0.9
     assert ((out.numpy() > 0.5) == truth).all()
+
+
+@pytest.mark.parametrize("contact", ["particles", "particles-martin", "particles-adaptive"])
+@pytest.mark.parametrize(("shape", "kind"), [(turgor.shapes.torus(stacks=8, slices=6), "static"), (BOX, "dynamic")])
+def test_a_ball_that_bursts_at_a_rigid_body_ends_in_a_sentence(shape, kind, contact):
+    """Its points are no numbers then, and no face is closest to them."""
+    scene = turgor.Scene(gravity=0)
+    scene.add_soft_body(
+        turgor.shapes.icosphere(0.5, 1), name="ball", at=(0.0, 0.0, 0.9), springs=turgor.Springs(stiffness=1e7),
+        gas=turgor.Gas(gauge=1e3),
+    )  # fmt: skip
+    scene.add_rigid_body(shape, name="thing", kind=kind)
+    sim = turgor.Simulation(scene, solver="symplectic", substeps=24, contact=contact)
+    with pytest.raises(turgor.UnstableError, match=r"body 'ball' .* diverged"):
+        sim.run(seconds=1.0)
+    assert sim.finite

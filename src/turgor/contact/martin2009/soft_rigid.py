@@ -138,7 +138,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
 
     @wp.func
     def closest_face(p: vec, first: int, last: int, faces: wp.array(dtype=face), x: wp.array(dtype=vec)):
-        """(face, weights, gap, distance) of the face closest to p."""
+        """(face, weights, gap, distance) of the face closest to p; no face (-1) where the distances are no numbers."""
         best = wp.int32(-1)
         best_distance = real(1.0e15)
         best_weights = weights_type()
@@ -225,7 +225,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                         k, _weights, arm, distance = closest_face(p, first, last, faces, points)
                         normal = unit(arm)
                         gap = distance
-                        if wp.length_sq(normal) == zero:
+                        if k >= 0 and wp.length_sq(normal) == zero:
                             normal = face_normal(faces[at(k)], points)
                     soon = gap + wp.dot(relative, normal)
                     if soon < thick and gap <= reach and wp.length_sq(normal) > zero:
@@ -277,7 +277,7 @@ def kernels(n: Numbers) -> SimpleNamespace:
                 coming = dt[0] * (rigid_v[body] + swing(rigid_spin[body], p - rigid_x[body]))
                 if in_box(p, box_low[soft], box_high[soft], thick + wp.length(coming)):
                     k, weights, arm, distance = closest_face(p, first, last, faces, points)
-                    f = corners_of(faces[at(k)])
+                    f = corners_of(faces[at(wp.max(k, first))])
                     relative = coming
                     glued = wp.bool(False)
                     for c in range(3):
@@ -286,13 +286,13 @@ def kernels(n: Numbers) -> SimpleNamespace:
                             glued = True
                     normal = unit(arm)  # from the soft face to the rigid point
                     gap = distance
-                    if wp.length_sq(normal) == zero:
+                    if k >= 0 and wp.length_sq(normal) == zero:
                         normal = face_normal(faces[at(k)], points)
                     elif has_inside(closed[soft], p, first, last, faces, points):
                         normal = -normal
                         gap = -distance
                     near_enough = gap + wp.dot(relative, normal) < thick and gap <= thick + wp.length(relative)
-                    if near_enough and not glued:
+                    if k >= 0 and near_enough and not glued:
                         add_contact(
                             contacts, wp.vec2i(soft, rigid), f, weights, wp.vec3i(0, 0, 0), weights_type(),
                             body, p, -normal, gap, thick, 1,
