@@ -25,7 +25,7 @@ from turgor.kernel.numbers import Numbers, at
 from turgor.kernel.status import FINE, RUNAWAY
 from turgor.scene.gas import VOLUME_FLOOR
 
-__all__ = ["MADE", "kernels"]
+__all__ = ["LIMIT", "MADE", "kernels"]
 
 LIMIT = 10.0  # of the energy that there is
 MADE = 0.5  # of the kinetic energy: most of it

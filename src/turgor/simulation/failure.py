@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from turgor.errors import UnstableError
-from turgor.forces.nonconservative import MADE
-from turgor.kernel.status import FINE, RUNAWAY, TOO_STIFF
+from turgor.forces.nonconservative import LIMIT, MADE
+from turgor.kernel.status import FINE, NOT_FINITE, RUNAWAY, TOO_STIFF
 from turgor.scene.data import Placed, SoftBody
 from turgor.scene.units import units_doubt
 from turgor.simulation.choice import take_over
@@ -50,19 +50,24 @@ def failure_of(sim: Simulation) -> UnstableError:
     status, culprit = (int(value) for value in sim.engine.scratch.status.numpy())
     if sim.worlds == 1:
         return UnstableError(_sentence(sim, status, culprit))
-    reasons = {_world(sim, index): _sentence(sim, status, index) for index in reversed(_failed(sim, status, culprit))}
+    failed = reversed(_failed(sim, status, culprit).items())  # the first of a world tells for it
+    reasons = {_world(sim, index): _sentence(sim, why, index) for index, why in failed}
     first = _world(sim, culprit)
     more = f" ({len(reasons) - 1:,} more of {sim.worlds:,} worlds failed too)" if len(reasons) > 1 else ""
     return UnstableError(f"world {first}: {reasons[first]}{more}", reasons)
 
 
-def _failed(sim: Simulation, status: int, culprit: int) -> list[int]:
-    """The bodies that failed, by their places in the status; the one that was named first of all."""
+def _failed(sim: Simulation, status: int, culprit: int) -> dict[int, int]:
+    """Bodies that failed, by their places in the status -> why; the one that was named comes first."""
     scratch = sim.engine.scratch
-    failed = set(np.flatnonzero(scratch.body_failed.numpy()).tolist())
+    failed = dict.fromkeys(np.flatnonzero(scratch.body_failed.numpy()).tolist(), NOT_FINITE)
     if status == TOO_STIFF:
-        failed |= set(np.flatnonzero(_needed(sim) > sim.settings.max_substeps).tolist())
-    return [culprit, *sorted(failed - {culprit})]
+        failed |= dict.fromkeys(np.flatnonzero(_needed(sim) > sim.settings.max_substeps).tolist(), TOO_STIFF)
+    if status == RUNAWAY:
+        moved, there, made = (array.numpy() for array in (scratch.moving, scratch.available, scratch.made))
+        ran = (moved > LIMIT * there) & (made > MADE * moved)
+        failed |= {body: RUNAWAY for body in np.flatnonzero(ran).tolist() if body in failed}
+    return {culprit: status} | {body: failed[body] for body in sorted(failed) if body != culprit}
 
 
 def _needed(sim: Simulation) -> FloatArray:

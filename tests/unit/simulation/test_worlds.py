@@ -155,6 +155,27 @@ def test_worlds_that_fail_are_named_and_the_others_do_not_notice(make):
     assert sim.finite
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
+def test_worlds_that_fail_for_other_reasons_at_once_each_have_their_own():
+    """A rigid body beside one that is too stiff: only soft ones ask for substeps."""
+    scene = turgor.Scene(dim=2, gravity=0)
+    scene.add_soft_body(turgor.shapes.circle(0.3, 24), name="disc", mass=0.5, gas=turgor.Gas.at(gauge=40.0),
+                        springs=turgor.Springs(stiffness=400.0, damping=0.5))  # fmt: skip
+    scene.add_rigid_body(turgor.shapes.polygon(sides=4, points=4), name="box", at=(5.0, 0.0), mass=100.0)
+    sim = Simulation(scene, solver="symplectic", worlds=3, max_substeps=500)
+    sim.step()
+    sim["disc"].stiffness = [400.0, 1e9, 400.0]
+    sim["box"].spin = [0.0, 0.0, 3e38]  # rad/s: its angular momentum is beyond all numbers
+    with pytest.raises(UnstableError) as failure:
+        stepped(sim, 2)
+    reasons = failure.value.reasons
+    assert set(reasons) == {1, 2}
+    assert "'disc'" in reasons[1]
+    assert "more than max_substeps = 500" in reasons[1]
+    assert "'box'" in reasons[2]
+    assert "diverged" in reasons[2]
+
+
 def test_worlds_that_are_too_stiff_are_named():
     scene = turgor.Scene(dim=2)
     scene.add_soft_body(turgor.shapes.circle(0.3, 24), name="disc", mass=0.5, gas=turgor.Gas.at(gauge=40.0),
