@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 
 import numpy as np
@@ -116,6 +117,20 @@ def test_any_stiffness_and_pressure_at_any_step_stays_finite(dim):
         if not sim.finite:
             failed.append((stiffness, gauge, ambient, fps))
     assert failed == []
+
+
+@pytest.mark.parametrize("points", [3, 4])
+def test_a_body_of_hardly_any_mass_stays_finite_or_ends_in_a_sentence(points):
+    """Beside its gas it is lost in round-off, and the matrix of its motion as a whole may be singular."""
+    scene = turgor.Scene(dim=2)
+    scene.add_soft_body(
+        shapes.circle(0.5, points), name="ball", mass=1e-30, springs=turgor.Springs(stiffness=3000.0),
+        gas=turgor.Gas(nRT=60.0),
+    )  # fmt: skip
+    sim = simulated(scene)
+    with contextlib.suppress(turgor.UnstableError):
+        sim.run(0.1)
+    assert sim.finite
 
 
 @pytest.mark.parametrize("dim", [2, 3])

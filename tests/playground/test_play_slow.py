@@ -139,16 +139,36 @@ def test_few_updates_are_slow_unless_they_are_wanted() -> None:
     assert not any(watch.look(now) for now in range(5))
 
 
-def test_the_playground_says_that_it_is_slow(open_playground: Callable[..., Playground]) -> None:
-    playground = open_playground("five-balls")
+def slowed(playground: Playground) -> list[float]:
+    """Each turn of the world takes long from now on; the turns since, as lengths in s."""
     playground.do(setattr, playground.world, "speed", 1.0)
-    advance = playground.world.advance
+    advance, turns = playground.world.advance, list[float]()
 
     def slowly(seconds: float) -> int:
         time.sleep(2.5 * LONGEST)
+        turns.append(seconds)
         return advance(seconds)
 
     playground.world.advance = slowly  # type: ignore[method-assign]
+    return turns
+
+
+def test_that_it_is_slow_does_not_take_the_place_of_a_button(open_playground: Callable[..., Playground]) -> None:
+    """Who is about to press *Close the holes* would press *Half as many vertices*."""
+    playground = open_playground("five-balls")
+    pressed: list[bool] = []
+    playground.do(playground.notices.say, "The mesh is open", "", "error", [("Close", lambda: pressed.append(True))])
+    turns = slowed(playground)
+    until(lambda: len(turns) * 2.5 * LONGEST > 3.0 * PATIENCE)
+    assert playground.notices.title == "The mesh is open"
+    playground.do(playground.notices.choose, "Close")
+    until(lambda: playground.notices.title == "This is slow")
+    assert pressed == [True]
+
+
+def test_the_playground_says_that_it_is_slow(open_playground: Callable[..., Playground]) -> None:
+    playground = open_playground("five-balls")
+    slowed(playground)
     until(lambda: playground.notices.remedies)
     assert playground.notices.title == "This is slow"
     assert playground.notices.text == playground.slowness.sentence

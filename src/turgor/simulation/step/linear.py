@@ -168,7 +168,7 @@ class LinearSystem:
             if free[number]:  # the motion of the whole is left to `whole.py`
                 motions = self._motions(number, centres)
                 held = np.divide(motions, scale[:, None], out=np.zeros_like(motions), where=moves[:, None])
-                found -= motions @ np.linalg.solve(held.T @ scaled @ held, motions.T)
+                found -= motions @ _solved(held.T @ scaled @ held, motions.T)
             padded = np.zeros((size, width * lanes))
             padded[:, :size] = found
             inverse[self.lane_starts[number] : self.lane_starts[number + 1]] = padded.reshape(-1, lanes)
@@ -279,3 +279,11 @@ class LinearSystem:
         self.launch(self.k_system.find_residual, self.count)
         if self.glue is not None:
             self.glue.find_residual()
+
+
+def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """Matrix \\ right. What has hardly a mass beside its gas has only round-off there: then the least solution."""
+    try:
+        return np.asarray(np.linalg.solve(matrix, right))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.pinv(matrix, hermitian=True) @ right)

@@ -271,8 +271,11 @@ class Playground:
             self.world.adapt_frame_length(self.rates.frame_seconds)
 
     def _look_out(self) -> None:
-        """Say it when the page moves fewer than ten times a second, with what is slow."""
-        if not self.replaying and self.slowness.look(time.monotonic()):
+        """Say it when the page moves fewer than ten times a second, with what is slow.
+
+        A message with buttons is not replaced by it: someone may be about to press one.
+        """
+        if not self.replaying and not self.notices.remedies and self.slowness.look(time.monotonic()):
             self.notices.say("This is slow", self.slowness.sentence, "warning", self.slowness.remedies)
 
     def _update(self) -> bool:
