@@ -25,7 +25,7 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 FLAGS += ["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
 FLAGS += ["--disable-sync", "--disable-gpu-rasterization", "--disable-gpu-compositing"]
-PATIENCE = 40.0  # s: a software-rendered page on a busy machine needs that at times
+PATIENCE = 60.0  # s: a software-rendered page on a busy machine, where kernels are compiled too, needs that at times
 PAUSE = 20  # ms between two looks at a condition
 ASIDE = 0.01  # of the distance to its target, that a camera is put aside
 COLOURFUL = 40  # of 255, between the strongest and the weakest of red, green and blue: more than floor, grid and walls
