@@ -426,10 +426,8 @@ class Simulation:
             ensure_fine(self)
             if not self.engine.fresh:
                 if self.vertices:
-                    self._force_array, self._forces = (
-                        measures.total_forces(self.engine),
-                        None,
-                    )  # read only where asked for
+                    self._force_array = measures.total_forces(self.engine)
+                    self._forces = None  # read only where asked for
                 self.engine.fresh = True
 
     def energy(self) -> Energy:
